@@ -1,0 +1,7 @@
+//! The configuration: a YAML file becomes validated, plain data.
+
+pub mod model;
+mod secret;
+
+pub use model::*;
+pub use secret::Secret;

@@ -1,0 +1,420 @@
+//! The configuration after validation: plain data that the rest of the program trusts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Secret;
+
+/// Everything one exporter process does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Settings that hold for every target unless it says otherwise.
+    pub global: Global,
+    /// The databases, in the order of the file; their names are unique.
+    pub sources: Vec<Source>,
+}
+
+/// Settings that hold for every target unless it says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Global {
+    /// Time between two samples of a target.
+    pub sample_interval: Duration,
+    /// Deadline of one statement; also of connecting and logging in.
+    pub query_timeout: Duration,
+    /// How long the server may let a statement wait for a lock.
+    pub lock_timeout: Duration,
+    /// Age past which the gauges of a target are withdrawn.
+    pub stale_after: Duration,
+    /// How many values of a label that comes from a table are exported per target.
+    pub max_label_values: usize,
+}
+
+/// One database and what is watched in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The value of the label `source`.
+    pub name: String,
+    /// How to reach the database.
+    pub database: Database,
+    /// Queue tables, in the order of the file; names unique within the source.
+    pub queues: Vec<Queue>,
+    /// Run-log tables; names unique within the source.
+    pub run_logs: Vec<RunLog>,
+    /// Control tables of notifications; names unique within the source.
+    pub control_tables: Vec<ControlTable>,
+}
+
+/// How to reach a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// SQL Server or Azure SQL, over TDS.
+    Mssql(Mssql),
+    /// A SQLite file.
+    Sqlite(Sqlite),
+}
+
+/// A SQLite file, opened read-only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sqlite {
+    /// The database file.
+    pub file: PathBuf,
+}
+
+/// A SQL Server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mssql {
+    /// Host name or address, without port or instance.
+    pub host: String,
+    /// A TCP port, or an instance name that the SQL Server Browser (UDP 1434) resolves.
+    pub endpoint: Endpoint,
+    /// The database to log in to.
+    pub database: String,
+    /// SQL Server login name.
+    pub user: String,
+    /// The login's password, read at start from a file, the environment or a credential.
+    pub password: Secret,
+    /// TLS.
+    pub encryption: Encryption,
+    /// Which server certificates are accepted.
+    pub trust: Trust,
+    /// Whether the login asks for a readable secondary (`ApplicationIntent=ReadOnly`).
+    pub read_only_intent: bool,
+}
+
+/// Where on the host the server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A TCP port; 1433 unless configured.
+    Port(u16),
+    /// A named instance.
+    Instance(String),
+}
+
+/// How much of the connection is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encryption {
+    /// TLS for the whole session, or no connection.
+    #[default]
+    Required,
+    /// TLS for the login packet only.
+    LoginOnly,
+    /// No TLS: the password crosses the network readable.
+    Off,
+}
+
+/// Which server certificates are accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// Those the machine's own root certificates vouch for.
+    #[default]
+    System,
+    /// Those that a CA in this PEM, DER or CRT file vouches for.
+    CaFile(PathBuf),
+    /// Any: no protection against a man in the middle.
+    Any,
+}
+
+/// A table name of one to three parts, unquoted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TableName(pub Vec<String>);
+
+/// A column and how a time is stored in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeColumn {
+    /// Column name, unquoted.
+    pub column: String,
+    /// How the time is stored.
+    pub encoding: TimeEncoding,
+    /// Which clock wrote it.
+    pub zone: TimeZone,
+}
+
+/// How a time is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeEncoding {
+    /// A date and time type of the database; in the embedded one, ISO 8601 text.
+    #[default]
+    Native,
+    /// Seconds since 1970-01-01T00:00:00Z.
+    UnixS,
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    UnixMs,
+    /// .NET ticks: 100 ns since 0001-01-01T00:00:00, UTC.
+    DotnetTicks,
+}
+
+/// Which clock wrote a native time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum TimeZone {
+    /// UTC.
+    #[default]
+    Utc,
+    /// The value carries its offset (`datetimeoffset`).
+    Offset,
+    /// The database server's local time.
+    Server,
+    /// A Windows time zone name as `AT TIME ZONE` takes it; SQL Server only.
+    Named(String),
+}
+
+/// What every target has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The value of the label that names the target.
+    pub name: String,
+    /// The table.
+    pub table: TableName,
+    /// Columns that must hold a constant: a fixed predicate.
+    pub filter: BTreeMap<String, String>,
+    /// Time between two samples.
+    pub sample_interval: Duration,
+}
+
+/// A queue table: one row a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    /// Name, table, predicate and pace.
+    pub target: Target,
+    /// Column whose value becomes the label `queue`; without one it is the target's name.
+    pub queue_label: Option<String>,
+    /// What a row says of its state.
+    pub state: RowState,
+    /// How a claim shows.
+    pub lease: Lease,
+    /// When the running attempt began.
+    pub claimed_at: Option<TimeColumn>,
+    /// When the row becomes claimable; NULL means at once.
+    pub available_at: Option<TimeColumn>,
+    /// When the row was put in.
+    pub enqueued_at: Option<TimeColumn>,
+    /// How often the job was tried.
+    pub attempts: Option<Attempts>,
+    /// How often it may be tried.
+    pub max_attempts: Option<MaxAttempts>,
+    /// Whether finished rows are counted too, which reads the whole history.
+    pub count_done: bool,
+}
+
+/// What a row says of its state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowState {
+    /// A column whose values map to states; a value not in the map is `unknown`.
+    Column {
+        /// Column name.
+        column: String,
+        /// Column value to state.
+        map: BTreeMap<String, MappedState>,
+    },
+    /// Every row is in this state.
+    Constant(MappedState),
+    /// The row is done when this column is not NULL.
+    DoneWhenSet(String),
+}
+
+/// The states that a stored value can stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MappedState {
+    /// Waiting for a worker.
+    Ready,
+    /// Waiting for its time, never tried.
+    Scheduled,
+    /// Waiting for its time after a failure.
+    Retrying,
+    /// Claimed by a worker.
+    Running,
+    /// Given up.
+    Failed,
+    /// Finished.
+    Done,
+}
+
+/// How a claim shows in the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lease {
+    /// A column holds the end of the lease.
+    Until {
+        /// The column.
+        column: TimeColumn,
+        /// The claim token, where NULL in it means that nobody holds the row.
+        token: Option<String>,
+        /// Grace added to the end of the lease.
+        tolerance: Duration,
+    },
+    /// A column holds the time of the claim or of its last heartbeat.
+    Since {
+        /// The column.
+        column: TimeColumn,
+        /// How long a claim lives after that time.
+        timeout: Duration,
+        /// Grace added to the timeout.
+        tolerance: Duration,
+    },
+    /// A column holds the owner of the row, without an end.
+    Owner {
+        /// The column; NULL when nobody owns the row.
+        column: String,
+    },
+    /// A claim is a row lock in the worker's open transaction; nothing is stored.
+    RowLock,
+    /// There are no claims.
+    None,
+}
+
+/// An attempts column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempts {
+    /// Column name.
+    pub column: String,
+    /// What the column counts.
+    pub counts: AttemptsCount,
+}
+
+/// What an attempts column counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptsCount {
+    /// Claims: a job that runs for the first time has 1.
+    #[default]
+    Claims,
+    /// Failures: a job that runs for the first time has 0.
+    Failures,
+}
+
+/// The bound on attempts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MaxAttempts {
+    /// The same for every row.
+    Constant(u32),
+    /// A column of the row.
+    Column(String),
+}
+
+/// A run-log table: one row a step, and one a whole run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunLog {
+    /// Name, table, predicate and pace.
+    pub target: Target,
+    /// Ascending id column, the primary key.
+    pub id: String,
+    /// Column that names the step.
+    pub step: String,
+    /// The step that stands for the whole run.
+    pub run_step: Option<String>,
+    /// Steps that are exported from the start, at 0.
+    pub declared_steps: Vec<String>,
+    /// When the step began.
+    pub start: Option<TimeColumn>,
+    /// When the step ended.
+    pub end: Option<TimeColumn>,
+    /// How long it took; without it, `end` minus `start`.
+    pub duration: Option<DurationColumn>,
+    /// How many candidates the step found.
+    pub candidates: Option<String>,
+    /// How a row's outcome is told.
+    pub outcome: OutcomeRules,
+    /// The application lock that a run holds.
+    pub lock: Option<AppLock>,
+    /// Rows read per sample at most.
+    pub batch_size: u32,
+    /// How long a missing id is asked for again.
+    pub late_window: Duration,
+}
+
+/// A column that holds a duration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DurationColumn {
+    /// Column name.
+    pub column: String,
+    /// Its unit.
+    pub unit: DurationUnit,
+}
+
+/// The unit of a duration column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DurationUnit {
+    /// Milliseconds.
+    #[default]
+    Ms,
+    /// Seconds.
+    S,
+    /// The digits HHMMSS as one number, hours unbounded (SQL Server Agent).
+    Hhmmss,
+}
+
+/// How a row's outcome is told: the first rule that holds, else the default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutcomeRules {
+    /// The column the rules look at; without one every row has the default outcome.
+    pub column: Option<String>,
+    /// The rules, in order.
+    pub rules: Vec<OutcomeRule>,
+    /// The outcome when no rule holds.
+    pub default: Outcome,
+}
+
+/// One rule: what the column must look like, and what that means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutcomeRule {
+    /// The test.
+    pub test: OutcomeTest,
+    /// The outcome when it holds.
+    pub outcome: Outcome,
+}
+
+/// A test on the outcome column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutcomeTest {
+    /// The column is NULL.
+    IsNull,
+    /// The column equals a constant.
+    Equals(String),
+    /// The column matches a LIKE pattern.
+    Like(String),
+}
+
+/// The outcome of a step: the value of the label `outcome`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// All went well.
+    Ok,
+    /// It worked, with a remark.
+    Warning,
+    /// It failed.
+    Error,
+    /// It did not run.
+    Skipped,
+}
+
+/// An application lock (`sp_getapplock`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppLock {
+    /// The resource name.
+    pub resource: String,
+}
+
+/// A control table: one row a notification, its event key unique.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ControlTable {
+    /// Name, table, predicate and pace.
+    pub target: Target,
+    /// Ascending id column, the primary key.
+    pub id: String,
+    /// Column that names the kind of notification.
+    pub kind: String,
+    /// Kinds that are exported from the start, at 0.
+    pub declared_kinds: Vec<String>,
+    /// When the notification was written.
+    pub at: Option<TimeColumn>,
+    /// Rows read per sample at most.
+    pub batch_size: u32,
+    /// How long a missing id is asked for again.
+    pub late_window: Duration,
+}

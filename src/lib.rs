@@ -1,0 +1,11 @@
+//! `sqlqueue-exporter`: Prometheus metrics from the work-queue and run-log tables of SQL Server.
+//!
+//! Data flows one way: [`config`] -> [`source`] -> [`sample`] -> [`state`] -> [`exposition`] ->
+//! [`web`]. Nothing on the right calls back to the left; a scrape never waits for a database.
+
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod config;
+pub mod source;
+pub mod statement;

@@ -1,0 +1,3 @@
+//! The binary: everything happens in the library.
+
+fn main() {}

@@ -1,0 +1,154 @@
+//! The databases: how a statement reaches one and how its rows come back as plain values.
+//!
+//! A driver stays behind its own file ([`mssql`], [`sqlite`]); the rest of the program sees
+//! [`Connector`], [`Connection`], [`Rows`] and [`SourceError`] only.
+
+pub mod mssql;
+pub mod sqlite;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::statement::{Dialect, Statement};
+
+/// A boxed future, so that sources can be trait objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The most rows one statement may return before the sample is refused. The statements bound
+/// their rows themselves; this keeps memory bounded should a mapping defeat that.
+pub const MAX_RESULT_ROWS: usize = 20_000;
+
+/// Knows how to open a connection to one database.
+pub trait Connector: fmt::Debug + Send + Sync {
+    /// The SQL dialect the database speaks.
+    fn dialect(&self) -> Dialect;
+
+    /// What the database is called in messages: host, port and database, or a file. No secrets.
+    fn describe(&self) -> String;
+
+    /// Opens one connection and logs in, within `deadline`.
+    fn connect(&self, deadline: Duration) -> BoxFuture<'_, Result<Box<dyn Connection>, SourceError>>;
+}
+
+/// One open connection. Dropping it closes it.
+pub trait Connection: fmt::Debug + Send {
+    /// Runs one statement and returns all its rows, within `deadline`.
+    ///
+    /// When the deadline passes the running statement is cancelled on the server. After an error
+    /// whose [`SourceError::connection_lost`] is set, the connection must not be used again.
+    fn query<'a>(
+        &'a mut self,
+        statement: &'a Statement,
+        deadline: Duration,
+    ) -> BoxFuture<'a, Result<Rows, SourceError>>;
+}
+
+/// One value of a result. The statements return no other types.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// SQL NULL.
+    Null,
+    /// BIGINT, or INTEGER of the embedded database.
+    Int(i64),
+    /// NVARCHAR, or TEXT of the embedded database.
+    Text(String),
+}
+
+/// The rows of one result set, with the names of its columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Column names, in order.
+    pub columns: Vec<String>,
+    /// Rows; each as long as `columns`.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// Why a sample failed: the value of the label `reason`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// No connection: refused, unreachable, TLS failure, closed by the peer.
+    Connect,
+    /// The server refused the login or the database.
+    Login,
+    /// The deadline passed.
+    Timeout,
+    /// A lock was not granted within the lock timeout.
+    LockTimeout,
+    /// Chosen as deadlock victim.
+    Deadlock,
+    /// The login may not read the object.
+    Permission,
+    /// A table or column does not exist.
+    MissingObject,
+    /// The answer is not of the shape the statement promises.
+    Decode,
+    /// Anything else.
+    Other,
+}
+
+impl Reason {
+    /// Every reason, in the order of the exposition.
+    pub const ALL: [Self; 9] = [
+        Self::Connect,
+        Self::Login,
+        Self::Timeout,
+        Self::LockTimeout,
+        Self::Deadlock,
+        Self::Permission,
+        Self::MissingObject,
+        Self::Decode,
+        Self::Other,
+    ];
+
+    /// The label value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Login => "login",
+            Self::Timeout => "timeout",
+            Self::LockTimeout => "lock_timeout",
+            Self::Deadlock => "deadlock",
+            Self::Permission => "permission",
+            Self::MissingObject => "missing_object",
+            Self::Decode => "decode",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether the database answered at all: tells a broken target from a database that is down.
+    #[must_use]
+    pub const fn database_answered(self) -> bool {
+        !matches!(self, Self::Connect | Self::Login | Self::Timeout)
+    }
+}
+
+/// What went wrong between the exporter and a database. Never holds a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SourceError {
+    /// The kind of failure.
+    pub reason: Reason,
+    /// What happened, in the server's words where there are any.
+    pub message: String,
+    /// The connection is in an unknown state and must be dropped.
+    pub connection_lost: bool,
+}
+
+impl SourceError {
+    /// An error after which the connection can still be used.
+    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into(), connection_lost: false }
+    }
+
+    /// An error after which the connection must be dropped.
+    pub fn lost(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into(), connection_lost: true }
+    }
+}
