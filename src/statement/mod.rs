@@ -1,8 +1,26 @@
 //! The statements: templates in `sql/`, rendered for a dialect and a mapping.
+//!
+//! Names and constants of the configuration are quoted by [`quote`] and become text; values that
+//! change from sample to sample are [`Parameter`]s.
 
+mod context;
+mod print;
+mod quote;
+
+pub use print::runnable;
+
+use std::sync::LazyLock;
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use crate::config::{ControlTable, Queue, RunLog};
 use crate::source::Value;
+
+/// How many missing id ranges one sample asks for again. Fixed, so that the text of a statement,
+/// and with it its plan, stays the same from sample to sample.
+pub const GAPS_PER_SAMPLE: usize = 8;
 
 /// A SQL dialect: which macros of `sql/dialect/` a statement is rendered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -12,6 +30,15 @@ pub enum Dialect {
     Mssql,
     /// The embedded database.
     Sqlite,
+}
+
+impl Dialect {
+    const fn macros(self) -> &'static str {
+        match self {
+            Self::Mssql => "dialect/mssql.sql",
+            Self::Sqlite => "dialect/sqlite.sql",
+        }
+    }
 }
 
 /// One statement, ready to send: text plus the values of its parameters.
@@ -33,3 +60,104 @@ pub struct Parameter {
     /// The value.
     pub value: Value,
 }
+
+/// What a sample of a log that grows by id asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TailRequest {
+    /// The newest rows, to start from.
+    Head,
+    /// The rows above the watermark, and those of the missing ranges.
+    After {
+        /// The highest id read so far.
+        watermark: i64,
+        /// Missing ids to ask for again, first and last of each range; at most
+        /// [`GAPS_PER_SAMPLE`] are used.
+        gaps: Vec<(i64, i64)>,
+    },
+}
+
+/// A template could not be rendered. The templates ship with the program, so this is a defect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the statement template {template} cannot be rendered: {message}")]
+pub struct RenderError {
+    template: &'static str,
+    message: String,
+}
+
+/// The statement that samples a queue table.
+///
+/// # Errors
+/// [`RenderError`], when a shipped template is broken.
+pub fn queue(dialect: Dialect, queue: &Queue, lock_timeout_ms: u64) -> Result<Statement, RenderError> {
+    let text = render(dialect, "sample/queue.sql", context::queue(dialect, queue, lock_timeout_ms))?;
+    Ok(Statement { text, parameters: Vec::new() })
+}
+
+/// The statement that samples a run log.
+///
+/// # Errors
+/// [`RenderError`], when a shipped template is broken.
+pub fn run_log(
+    dialect: Dialect,
+    log: &RunLog,
+    request: &TailRequest,
+    lock_timeout_ms: u64,
+) -> Result<Statement, RenderError> {
+    let (tail, parameters) = context::tail(request);
+    let values = context::run_log(dialect, log, tail, lock_timeout_ms);
+    Ok(Statement { text: render(dialect, "sample/run_log.sql", values)?, parameters })
+}
+
+/// The statement that samples a control table.
+///
+/// # Errors
+/// [`RenderError`], when a shipped template is broken.
+pub fn control_table(
+    dialect: Dialect,
+    control: &ControlTable,
+    request: &TailRequest,
+    lock_timeout_ms: u64,
+) -> Result<Statement, RenderError> {
+    let (tail, parameters) = context::tail(request);
+    let values = context::control_table(dialect, control, tail, lock_timeout_ms);
+    Ok(Statement { text: render(dialect, "sample/control_table.sql", values)?, parameters })
+}
+
+fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> Result<String, RenderError> {
+    #[derive(Serialize)]
+    struct WithDialect<T> {
+        dialect: &'static str,
+        #[serde(flatten)]
+        values: T,
+    }
+    let broken = |error: minijinja::Error| RenderError { template, message: format!("{error:#}") };
+    TEMPLATES
+        .get_template(template)
+        .and_then(|found| found.render(Serde(WithDialect { dialect: dialect.macros(), values })))
+        .map_err(broken)
+}
+
+/// Every template below `sql/` that a statement is made of. Tests parse each of them.
+const FILES: [(&str, &str); 6] = [
+    ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
+    ("dialect/sqlite.sql", include_str!("../../sql/dialect/sqlite.sql")),
+    ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),
+    ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),
+    ("sample/run_log.sql", include_str!("../../sql/sample/run_log.sql")),
+    ("sample/control_table.sql", include_str!("../../sql/sample/control_table.sql")),
+];
+
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    for (name, text) in FILES {
+        // A template that does not parse is missing from the environment; rendering it then
+        // names it, and a test renders them all.
+        let _ = environment.add_template(name, text);
+    }
+    environment
+});
+
+#[cfg(test)]
+mod tests;

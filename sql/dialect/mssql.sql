@@ -1,0 +1,88 @@
+{#- Transact-SQL of SQL Server 2016 SP1 or newer, and Azure SQL.
+
+    The statements in sql/sample/ are written once; what differs between the databases is a macro
+    here and its twin in sqlite.sql. A comment like this one is never sent. -#}
+
+{#- What each statement begins with, so that it is safe wherever it is pasted: it gives up on a
+    lock instead of queueing behind it, it is the victim of any deadlock it takes part in, and it
+    reads committed rows only. -#}
+{%- macro guard(lock_timeout_ms) -%}
+SET LOCK_TIMEOUT {{ lock_timeout_ms }};
+SET DEADLOCK_PRIORITY LOW;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+{% endmacro -%}
+
+{#- READPAST leaves out rows that somebody has locked, which is what a worker would be given.
+    READCOMMITTEDLOCK is required beside it when the database has READ_COMMITTED_SNAPSHOT on. -#}
+{%- macro hints() %} WITH (READPAST, READCOMMITTEDLOCK){% endmacro -%}
+
+{#- One processor, however large the table. -#}
+{%- macro options() %}
+OPTION (MAXDOP 1){% endmacro -%}
+
+{%- macro top(rows) %} TOP ({{ rows }}){% endmacro -%}
+{%- macro limit(rows) %}{% endmacro -%}
+
+{#- The server's clock, in milliseconds since 1970-01-01T00:00:00Z. DATEDIFF_BIG, because DATEDIFF
+    overflows after 24.8 days of milliseconds. -#}
+{%- macro now_ms() -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME())
+{%- endmacro -%}
+
+{#- A stored time in milliseconds since 1970-01-01T00:00:00Z. `server` takes the server's present
+    offset, which is off by one hour for rows written on the other side of a clock change; a named
+    zone takes the offset of the row's own date. -#}
+{%- macro epoch_ms(time) -%}
+{%- if time.encoding == "unix_s" -%}
+CAST({{ time.column }} AS BIGINT) * 1000
+{%- elif time.encoding == "unix_ms" -%}
+CAST({{ time.column }} AS BIGINT)
+{%- elif time.encoding == "dotnet_ticks" -%}
+(CAST({{ time.column }} AS BIGINT) - 621355968000000000) / 10000
+{%- elif time.zone == "offset" -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST(SWITCHOFFSET({{ time.column }}, '+00:00') AS DATETIME2(3)))
+{%- elif time.zone == "server" -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ time.column }}) - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60000
+{%- elif time.zone == "named" -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST({{ time.column }} AT TIME ZONE {{ time.zone_name }} AT TIME ZONE 'UTC' AS DATETIME2(3)))
+{%- else -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ time.column }})
+{%- endif -%}
+{%- endmacro -%}
+
+{%- macro bigint(expression) -%}
+CAST({{ expression }} AS BIGINT)
+{%- endmacro -%}
+
+{#- Label values are cut, so that a result row has a known width. -#}
+{%- macro text(expression) -%}
+CAST({{ expression }} AS NVARCHAR(200))
+{%- endmacro -%}
+
+{%- macro count() -%}
+COUNT_BIG(*)
+{%- endmacro -%}
+
+{#- How many rows of the table are committed, claimed ones included: read from row versions where
+    the database keeps them, so that nothing waits for a worker's lock, and left NULL elsewhere.
+    Less what READPAST sees, these are the rows in flight. -#}
+{%- macro committed_rows_prelude(table, predicate) -%}
+DECLARE @committed_rows BIGINT;
+IF EXISTS (SELECT 1 FROM sys.databases WHERE database_id = DB_ID() AND is_read_committed_snapshot_on = 1)
+    SELECT @committed_rows = COUNT_BIG(*) FROM {{ table }} AS t{{ predicate }} OPTION (MAXDOP 1);
+ELSE IF EXISTS (SELECT 1 FROM sys.databases WHERE database_id = DB_ID() AND snapshot_isolation_state = 1)
+BEGIN
+    SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
+    SELECT @committed_rows = COUNT_BIG(*) FROM {{ table }} AS t{{ predicate }} OPTION (MAXDOP 1);
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+END;
+{% endmacro -%}
+{%- macro committed_rows() -%}
+@committed_rows
+{%- endmacro -%}
+
+{#- 1 when somebody holds the application lock, 0 when it is free. A session lock, as
+    sp_getapplock takes it for a run. -#}
+{%- macro lock_held(resource) -%}
+1 - APPLOCK_TEST('public', {{ resource }}, 'Exclusive', 'Session')
+{%- endmacro -%}

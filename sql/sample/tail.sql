@@ -1,0 +1,88 @@
+{#- What the two logs that grow by id have in common: which rows a sample reads.
+
+    `fresh` are the next rows above the watermark, in bounded batches. `late` are rows whose ids
+    were missing when the watermark passed them: ids are handed out in one order and committed in
+    another, and READPAST leaves out what is not committed yet. The first sample (`head`) reads the
+    newest rows instead and counts none of them. -#}
+{%- import dialect as db -%}
+
+{%- macro filtered() -%}
+{%- for condition in filter %}
+    AND {{ condition.column }} = {{ condition.value }}
+{%- endfor -%}
+{%- endmacro -%}
+
+{#- What the table holds now, by its primary key: tells retention and truncation from a quiet log. -#}
+{%- macro bounds(time) -%}
+clock AS (
+    SELECT {{ db.now_ms() }} AS now_ms
+),
+oldest AS (
+    SELECT{{ db.top(1) }}
+        {{ id }} AS id,
+        {% if time %}{{ db.epoch_ms(time) }}{% else %}NULL{% endif %} AS time_ms
+    FROM {{ table }} AS t{{ db.hints() }}
+    ORDER BY {{ id }}
+{{- db.limit(1) }}
+),
+newest AS (
+    SELECT MAX({{ id }}) AS id
+    FROM {{ table }} AS t{{ db.hints() }}
+)
+{%- endmacro -%}
+
+{%- macro bound_columns() -%}
+{{ db.bigint("clock.now_ms") }} AS now_ms,
+    {{ db.bigint("oldest.id") }} AS oldest_id,
+    {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
+    {{ db.bigint("newest.id") }} AS newest_id,
+    {{ db.bigint("entry.id") }} AS id
+{%- endmacro -%}
+
+{#- One row for each entry; a single row without an entry when there is nothing new. -#}
+{%- macro from_clause() -%}
+FROM clock
+    LEFT JOIN oldest ON 1 = 1
+    LEFT JOIN newest ON 1 = 1
+    LEFT JOIN entry ON 1 = 1
+ORDER BY entry.id
+{{- db.options() }};
+{%- endmacro -%}
+
+{%- macro entries(columns) -%}
+{%- if mode == "head" -%}
+entry AS (
+    SELECT{{ db.top(batch_size) }}
+        {{ columns }}
+    FROM {{ table }} AS t{{ db.hints() }}
+    WHERE {{ id }} IS NOT NULL
+{{- filtered() }}
+    ORDER BY {{ id }} DESC
+{{- db.limit(batch_size) }}
+)
+{%- else -%}
+fresh AS (
+    SELECT{{ db.top(batch_size) }}
+        {{ columns }}
+    FROM {{ table }} AS t{{ db.hints() }}
+    WHERE {{ id }} > {{ after }}
+{{- filtered() }}
+    ORDER BY {{ id }}
+{{- db.limit(batch_size) }}
+),
+late AS (
+    SELECT{{ db.top(batch_size) }}
+        {{ columns }}
+    FROM {{ table }} AS t{{ db.hints() }}
+    WHERE ({% for gap in gaps %}
+        {{- "" if loop.first else "\n        OR " }}{{ id }} BETWEEN {{ gap.from }} AND {{ gap.to }}
+    {%- endfor %})
+{{- filtered() }}
+    ORDER BY {{ id }}
+{{- db.limit(batch_size) }}
+),
+entry AS (
+    SELECT * FROM late UNION ALL SELECT * FROM fresh
+)
+{%- endif -%}
+{%- endmacro -%}
