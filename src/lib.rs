@@ -7,5 +7,7 @@
 
 pub mod clock;
 pub mod config;
+pub mod sample;
 pub mod source;
+pub mod state;
 pub mod statement;

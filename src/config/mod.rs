@@ -2,6 +2,8 @@
 
 pub mod model;
 mod secret;
+mod target;
 
 pub use model::*;
 pub use secret::Secret;
+pub use target::TargetConfig;

@@ -27,7 +27,7 @@ struct Condition {
 }
 
 #[derive(Serialize)]
-struct Base {
+pub(super) struct Base {
     table: String,
     filter: Vec<Condition>,
     lock_timeout_ms: u64,
@@ -149,11 +149,11 @@ pub(super) struct ControlColumns {
     at: Option<Time>,
 }
 
-pub(super) fn queue(dialect: Dialect, queue: &Queue, lock_timeout_ms: u64) -> QueueContext {
+pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext {
     let column = |name: &String| quote::column(dialect, name);
     let time = |time: &Option<TimeColumn>| time.as_ref().map(|time| time_shape(dialect, time));
     QueueContext {
-        base: base(dialect, &queue.target, lock_timeout_ms),
+        base,
         queue_label: queue.queue_label.as_ref().map(column),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),
@@ -173,9 +173,9 @@ pub(super) fn queue(dialect: Dialect, queue: &Queue, lock_timeout_ms: u64) -> Qu
 
 pub(super) fn run_log(
     dialect: Dialect,
-    log: &RunLog,
+    base: Base,
     tail: TailContext,
-    lock_timeout_ms: u64,
+    log: &RunLog,
 ) -> LogContext<RunLogColumns> {
     let time = |time: &Option<TimeColumn>| time.as_ref().map(|time| time_shape(dialect, time));
     let columns = RunLogColumns {
@@ -190,41 +190,32 @@ pub(super) fn run_log(
         outcome: outcome(dialect, log),
         lock: log.lock.as_ref().map(|lock| LockShape { resource: quote::literal(dialect, &lock.resource) }),
     };
-    log_context(dialect, &log.target, &log.id, log.batch_size, tail, lock_timeout_ms, columns)
+    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size, columns }
 }
 
 pub(super) fn control_table(
     dialect: Dialect,
-    control: &ControlTable,
+    base: Base,
     tail: TailContext,
-    lock_timeout_ms: u64,
+    control: &ControlTable,
 ) -> LogContext<ControlColumns> {
     let columns = ControlColumns {
         kind: quote::column(dialect, &control.kind),
         at: control.at.as_ref().map(|time| time_shape(dialect, time)),
     };
-    log_context(dialect, &control.target, &control.id, control.batch_size, tail, lock_timeout_ms, columns)
-}
-
-fn log_context<T>(
-    dialect: Dialect,
-    target: &Target,
-    id: &str,
-    batch_size: u32,
-    tail: TailContext,
-    lock_timeout_ms: u64,
-    columns: T,
-) -> LogContext<T> {
-    let base = base(dialect, target, lock_timeout_ms);
-    LogContext { base, tail, id: quote::column(dialect, id), batch_size, columns }
+    LogContext {
+        base,
+        tail,
+        id: quote::column(dialect, &control.id),
+        batch_size: control.batch_size,
+        columns,
+    }
 }
 
 /// The part of a log's statement that depends on what was read so far, with its parameters.
 pub(super) fn tail(request: &TailRequest) -> (TailContext, Vec<Parameter>) {
     match request {
-        TailRequest::Head => {
-            (TailContext { mode: "head", after: "", gaps: Vec::new() }, Vec::new())
-        }
+        TailRequest::Head => (TailContext { mode: "head", after: "", gaps: Vec::new() }, Vec::new()),
         TailRequest::After { watermark, gaps } => {
             let mut parameters =
                 vec![Parameter { meaning: "the highest id read so far", value: Value::Int(*watermark) }];
@@ -242,12 +233,16 @@ pub(super) fn tail(request: &TailRequest) -> (TailContext, Vec<Parameter>) {
     }
 }
 
-fn base(dialect: Dialect, target: &Target, lock_timeout_ms: u64) -> Base {
+pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) -> Base {
     let filter = target.filter.iter().map(|(column, value)| Condition {
         column: quote::column(dialect, column),
         value: quote::literal(dialect, value),
     });
-    Base { table: quote::table(dialect, &target.table), filter: filter.collect(), lock_timeout_ms }
+    Base {
+        table: quote::table(dialect, &target.table),
+        filter: filter.collect(),
+        lock_timeout_ms: millis(lock_timeout),
+    }
 }
 
 fn time_shape(dialect: Dialect, time: &TimeColumn) -> Time {

@@ -10,12 +10,13 @@ mod quote;
 pub use print::runnable;
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
-use crate::config::{ControlTable, Queue, RunLog};
+use crate::config::TargetConfig;
 use crate::source::Value;
 
 /// How many missing id ranges one sample asks for again. Fixed, so that the text of a statement,
@@ -84,43 +85,35 @@ pub struct RenderError {
     message: String,
 }
 
-/// The statement that samples a queue table.
+/// The statement that samples a target. `request` says what to read of a log that grows by id; a
+/// queue is read the same way every time.
 ///
 /// # Errors
 /// [`RenderError`], when a shipped template is broken.
-pub fn queue(dialect: Dialect, queue: &Queue, lock_timeout_ms: u64) -> Result<Statement, RenderError> {
-    let text = render(dialect, "sample/queue.sql", context::queue(dialect, queue, lock_timeout_ms))?;
-    Ok(Statement { text, parameters: Vec::new() })
-}
-
-/// The statement that samples a run log.
-///
-/// # Errors
-/// [`RenderError`], when a shipped template is broken.
-pub fn run_log(
+pub fn sample(
     dialect: Dialect,
-    log: &RunLog,
+    target: TargetConfig<'_>,
     request: &TailRequest,
-    lock_timeout_ms: u64,
+    lock_timeout: Duration,
 ) -> Result<Statement, RenderError> {
-    let (tail, parameters) = context::tail(request);
-    let values = context::run_log(dialect, log, tail, lock_timeout_ms);
-    Ok(Statement { text: render(dialect, "sample/run_log.sql", values)?, parameters })
-}
-
-/// The statement that samples a control table.
-///
-/// # Errors
-/// [`RenderError`], when a shipped template is broken.
-pub fn control_table(
-    dialect: Dialect,
-    control: &ControlTable,
-    request: &TailRequest,
-    lock_timeout_ms: u64,
-) -> Result<Statement, RenderError> {
-    let (tail, parameters) = context::tail(request);
-    let values = context::control_table(dialect, control, tail, lock_timeout_ms);
-    Ok(Statement { text: render(dialect, "sample/control_table.sql", values)?, parameters })
+    let base = context::base(dialect, target.target(), lock_timeout);
+    let (text, parameters) = match target {
+        TargetConfig::Queue(queue) => {
+            let values = context::queue(dialect, base, queue);
+            (render(dialect, "sample/queue.sql", values)?, Vec::new())
+        }
+        TargetConfig::RunLog(log) => {
+            let (tail, parameters) = context::tail(request);
+            let values = context::run_log(dialect, base, tail, log);
+            (render(dialect, "sample/run_log.sql", values)?, parameters)
+        }
+        TargetConfig::ControlTable(control) => {
+            let (tail, parameters) = context::tail(request);
+            let values = context::control_table(dialect, base, tail, control);
+            (render(dialect, "sample/control_table.sql", values)?, parameters)
+        }
+    };
+    Ok(Statement { text, parameters })
 }
 
 fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> Result<String, RenderError> {

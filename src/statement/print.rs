@@ -20,7 +20,8 @@ pub fn runnable(dialect: Dialect, statement: &Statement) -> String {
         // Writing to a String cannot fail.
         let _ = match dialect {
             Dialect::Mssql => {
-                let kind = if matches!(parameter.value, Value::Text(_)) { "NVARCHAR(4000)" } else { "BIGINT" };
+                let kind =
+                    if matches!(parameter.value, Value::Text(_)) { "NVARCHAR(4000)" } else { "BIGINT" };
                 writeln!(text, "DECLARE {name} {kind} = {value}; -- {}", parameter.meaning)
             }
             Dialect::Sqlite => {

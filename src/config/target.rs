@@ -1,0 +1,45 @@
+//! A target of any kind, as configured.
+
+use super::{ControlTable, Queue, RunLog, Source, Target};
+
+/// One thing that is sampled.
+#[derive(Debug, Clone, Copy)]
+pub enum TargetConfig<'a> {
+    /// A queue.
+    Queue(&'a Queue),
+    /// A run log.
+    RunLog(&'a RunLog),
+    /// A control table.
+    ControlTable(&'a ControlTable),
+}
+
+impl Source {
+    /// The targets of the source: queues, then run logs, then control tables.
+    pub fn targets(&self) -> impl Iterator<Item = TargetConfig<'_>> {
+        let queues = self.queues.iter().map(TargetConfig::Queue);
+        let run_logs = self.run_logs.iter().map(TargetConfig::RunLog);
+        queues.chain(run_logs).chain(self.control_tables.iter().map(TargetConfig::ControlTable))
+    }
+}
+
+impl<'a> TargetConfig<'a> {
+    /// Name, table and pace.
+    #[must_use]
+    pub const fn target(self) -> &'a Target {
+        match self {
+            Self::Queue(queue) => &queue.target,
+            Self::RunLog(log) => &log.target,
+            Self::ControlTable(control) => &control.target,
+        }
+    }
+
+    /// The label that names targets of this kind; also the kind's name in messages.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Queue(_) => "queue",
+            Self::RunLog(_) => "run_log",
+            Self::ControlTable(_) => "control_table",
+        }
+    }
+}

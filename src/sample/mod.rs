@@ -1,0 +1,64 @@
+//! A sample: what one statement said about one target, as plain data.
+//!
+//! Rows are read by column name; an answer of another shape is an error of the sample, never a
+//! guess.
+
+mod control_table;
+mod queue;
+mod rows;
+mod run_log;
+
+pub use control_table::{ControlTableSample, Notification};
+pub use queue::{JobState, QueueFacts, QueueSample};
+pub use run_log::{RunLogSample, StepEntry};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::TargetConfig;
+use crate::source::{Rows, SourceError};
+
+/// The bounds of a log, by its ascending id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The lowest id that the table holds.
+    pub oldest_id: Option<i64>,
+    /// The time of that row, in milliseconds since 1970-01-01T00:00:00Z.
+    pub oldest_ms: Option<i64>,
+    /// The highest id that the table holds.
+    pub newest_id: Option<i64>,
+}
+
+/// One sample of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sample {
+    /// Of a queue.
+    Queue(QueueSample),
+    /// Of a run log.
+    RunLog(RunLogSample),
+    /// Of a control table.
+    ControlTable(ControlTableSample),
+}
+
+impl Sample {
+    /// Reads the answer to the statement of a target.
+    ///
+    /// # Errors
+    /// Reason `decode`, when the answer is not of the statement's shape.
+    pub fn decode(target: TargetConfig<'_>, rows: &Rows) -> Result<Self, SourceError> {
+        Ok(match target {
+            TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
+            TargetConfig::RunLog(_) => Self::RunLog(run_log::decode(rows)?),
+            TargetConfig::ControlTable(_) => Self::ControlTable(control_table::decode(rows)?),
+        })
+    }
+
+    /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
+    #[must_use]
+    pub const fn now_ms(&self) -> i64 {
+        match self {
+            Self::Queue(sample) => sample.now_ms,
+            Self::RunLog(sample) => sample.now_ms,
+            Self::ControlTable(sample) => sample.now_ms,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Typed access to a result by column name.
+
+use super::Bounds;
+use crate::source::{Reason, Rows, SourceError, Value};
+
+/// A result whose columns are looked up once.
+pub(super) struct Reader<'a> {
+    rows: &'a Rows,
+}
+
+/// One row of a result.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    columns: &'a [String],
+    values: &'a [Value],
+}
+
+impl<'a> Reader<'a> {
+    /// The statements always return at least one row: an empty answer is not "nothing there".
+    pub(super) fn new(rows: &'a Rows) -> Result<Self, SourceError> {
+        if rows.rows.is_empty() {
+            return Err(SourceError::new(
+                Reason::Decode,
+                "the answer has no rows, although the statement always returns one",
+            ));
+        }
+        Ok(Self { rows })
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'a>> {
+        let columns = self.rows.columns.as_slice();
+        self.rows.rows.iter().map(move |values| Row { columns, values })
+    }
+
+    pub(super) fn first(&self) -> Result<Row<'a>, SourceError> {
+        self.rows().next().ok_or_else(|| SourceError::new(Reason::Decode, "the answer has no rows"))
+    }
+}
+
+impl<'a> Row<'a> {
+    fn value(self, column: &str) -> Result<&'a Value, SourceError> {
+        self.columns
+            .iter()
+            .position(|name| name == column)
+            .and_then(|index| self.values.get(index))
+            .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has no column {column}")))
+    }
+
+    pub(super) fn int(self, column: &str) -> Result<Option<i64>, SourceError> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            Value::Int(value) => Ok(Some(*value)),
+            Value::Text(_) => {
+                Err(SourceError::new(Reason::Decode, format!("column {column} holds text, not a BIGINT")))
+            }
+        }
+    }
+
+    pub(super) fn required_int(self, column: &str) -> Result<i64, SourceError> {
+        self.int(column)?.ok_or_else(|| {
+            SourceError::new(Reason::Decode, format!("column {column} holds NULL, not a BIGINT"))
+        })
+    }
+
+    /// A count: negative values are refused.
+    pub(super) fn count(self, column: &str) -> Result<u64, SourceError> {
+        let value = self.int(column)?.unwrap_or(0);
+        u64::try_from(value).map_err(|_| {
+            SourceError::new(Reason::Decode, format!("column {column} holds {value}, not a count"))
+        })
+    }
+
+    /// A duration in milliseconds; what would be negative is 0.
+    pub(super) fn duration(self, column: &str) -> Result<Option<u64>, SourceError> {
+        Ok(self.int(column)?.map(|ms| u64::try_from(ms).unwrap_or(0)))
+    }
+
+    /// Text as a label value: without the trailing spaces that a collation ignores.
+    pub(super) fn label(self, column: &str) -> Result<Option<String>, SourceError> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            Value::Text(text) => Ok(Some(text.trim_end().to_owned())),
+            Value::Int(_) => {
+                Err(SourceError::new(Reason::Decode, format!("column {column} holds a number, not NVARCHAR")))
+            }
+        }
+    }
+
+    pub(super) fn bounds(self) -> Result<Bounds, SourceError> {
+        Ok(Bounds {
+            oldest_id: self.int("oldest_id")?,
+            oldest_ms: self.int("oldest_ms")?,
+            newest_id: self.int("newest_id")?,
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! The sample of a run log: its new rows.
+
+use serde::{Deserialize, Serialize};
+
+use super::Bounds;
+use super::rows::Reader;
+use crate::config::Outcome;
+use crate::source::{Reason, Rows, SourceError};
+
+/// What one statement said about a run log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunLogSample {
+    /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
+    pub now_ms: i64,
+    /// What the table holds.
+    pub bounds: Bounds,
+    /// Whether somebody holds the application lock; `None` when none is configured.
+    pub lock_held: Option<bool>,
+    /// Rows, ascending by id.
+    pub entries: Vec<StepEntry>,
+}
+
+/// One row of a run log: one step of one run, or a whole run. Times are in milliseconds since
+/// 1970-01-01T00:00:00Z.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepEntry {
+    /// The row's id.
+    pub id: i64,
+    /// The step.
+    pub step: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When it began.
+    pub start_ms: Option<i64>,
+    /// When it ended.
+    pub end_ms: Option<i64>,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
+    /// How many candidates it found.
+    pub candidates: Option<u64>,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of the exposition.
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Warning, Self::Error, Self::Skipped];
+
+    /// The label value; also the name in the statement.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+pub(super) fn decode(rows: &Rows) -> Result<RunLogSample, SourceError> {
+    let reader = Reader::new(rows)?;
+    let first = reader.first()?;
+    let mut entries = Vec::new();
+    for row in reader.rows() {
+        let Some(id) = row.int("id")? else {
+            continue; // the row that stands for "nothing new"
+        };
+        let outcome = row.label("outcome")?.unwrap_or_default();
+        let outcome = Outcome::ALL.into_iter().find(|known| known.as_str() == outcome).ok_or_else(|| {
+            SourceError::new(Reason::Decode, format!("the answer has an outcome {outcome}"))
+        })?;
+        entries.push(StepEntry {
+            id,
+            step: row.label("step")?.unwrap_or_default(),
+            outcome,
+            start_ms: row.int("start_ms")?,
+            end_ms: row.int("end_ms")?,
+            // A negative duration or count is not a measurement.
+            duration_ms: row.int("duration_ms")?.and_then(|ms| u64::try_from(ms).ok()),
+            candidates: row.int("candidates")?.and_then(|count| u64::try_from(count).ok()),
+        });
+    }
+    Ok(RunLogSample {
+        now_ms: first.required_int("now_ms")?,
+        bounds: first.bounds()?,
+        lock_held: first.int("lock_held")?.map(|held| held != 0),
+        entries,
+    })
+}

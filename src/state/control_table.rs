@@ -1,0 +1,60 @@
+//! What is exported about a control table: notifications by kind.
+
+use serde::{Deserialize, Serialize};
+
+use super::log::{Limits, Log, LogRow};
+use super::tail::Progress;
+use crate::config::ControlTable;
+use crate::sample::{ControlTableSample, Notification};
+
+/// The state of a control-table target.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlTableState {
+    /// Counters by kind.
+    pub log: Log<Notification, KindState>,
+}
+
+/// Counters of one kind of notification.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindState {
+    /// Notifications written.
+    pub notifications: u64,
+    /// When the newest was written, ms since the epoch.
+    pub last_ms: Option<i64>,
+}
+
+impl LogRow for Notification {
+    fn id(&self) -> i64 {
+        self.id
+    }
+
+    fn label(&mut self) -> &mut String {
+        &mut self.kind
+    }
+}
+
+impl ControlTableState {
+    /// The state before the first sample: declared kinds are there, at 0.
+    #[must_use]
+    pub fn new(control: &ControlTable, max_label_values: usize) -> Self {
+        Self { log: Log::new(&control.declared_kinds, max_label_values) }
+    }
+
+    pub(super) fn apply(
+        &mut self,
+        control: &ControlTable,
+        sample: ControlTableSample,
+        max_label_values: usize,
+    ) -> Progress {
+        let ControlTableSample { now_ms, bounds, notifications } = sample;
+        let limits = Limits { late_window: control.late_window, max_label_values };
+        self.log.apply(
+            notifications,
+            bounds,
+            now_ms,
+            limits,
+            |kind, notification| kind.last_ms = kind.last_ms.max(notification.at_ms),
+            |kind, _| kind.notifications += 1,
+        )
+    }
+}

@@ -1,0 +1,37 @@
+//! A bound on label values that come from a table.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// The label value that stands for all values beyond the bound.
+pub const OTHER: &str = "other";
+
+/// The values of one label that are exported under their own name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelValues {
+    admitted: BTreeSet<String>,
+    /// How many times a value was exported as [`OTHER`] because the bound was reached.
+    pub dropped: u64,
+}
+
+impl LabelValues {
+    /// The value to export: itself while there is room, else [`OTHER`].
+    pub fn admit<'a>(&mut self, value: &'a str, max: usize) -> &'a str {
+        if self.admitted.contains(value) {
+            value
+        } else if self.admitted.len() < max {
+            self.admitted.insert(value.to_owned());
+            value
+        } else {
+            self.dropped += 1;
+            OTHER
+        }
+    }
+
+    /// Forgets the values that no longer occur, which makes room for others. For gauges only: a
+    /// counter keeps its series.
+    pub fn retain(&mut self, occurs: impl Fn(&str) -> bool) {
+        self.admitted.retain(|value| occurs(value));
+    }
+}

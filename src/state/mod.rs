@@ -1,0 +1,130 @@
+//! What the exporter knows: plain data that samples change and that the exposition reads.
+
+mod control_table;
+pub mod histogram;
+mod labels;
+mod log;
+mod queue;
+mod run_log;
+mod sampling;
+mod tail;
+
+pub use control_table::{ControlTableState, KindState};
+pub use histogram::Histogram;
+pub use labels::{LabelValues, OTHER};
+pub use log::{Limits, Log, LogRow};
+pub use queue::QueueState;
+pub use run_log::{LockState, RunLogState, StepState};
+pub use sampling::SamplingState;
+pub use tail::{Progress, Tail};
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, Source, TargetConfig};
+use crate::sample::Sample;
+
+/// Everything the exporter knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// In the order of the configuration.
+    pub sources: Vec<SourceState>,
+}
+
+/// What is known about one database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceState {
+    /// The value of the label `source`.
+    pub name: String,
+    /// Whether the database answered the last time it was asked; `None` before the first time.
+    pub up: Option<bool>,
+    /// The database's clock minus the exporter's, in milliseconds.
+    pub clock_skew_ms: Option<i64>,
+    /// Its targets, in the order of [`Source::targets`].
+    pub targets: Vec<TargetState>,
+}
+
+/// What is known about one target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetState {
+    /// The label that names targets of this kind.
+    pub label: String,
+    /// The target's name.
+    pub name: String,
+    /// How sampling it goes.
+    pub sampling: SamplingState,
+    /// What the samples said.
+    pub data: TargetData,
+}
+
+/// What the samples of a target said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TargetData {
+    /// Of a queue.
+    Queue(QueueState),
+    /// Of a run log.
+    RunLog(RunLogState),
+    /// Of a control table.
+    ControlTable(ControlTableState),
+}
+
+impl State {
+    /// The state before the first sample: every declared series at 0.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let max = config.global.max_label_values;
+        let target = |target: TargetConfig<'_>| TargetState {
+            label: target.label().to_owned(),
+            name: target.target().name.clone(),
+            sampling: SamplingState::default(),
+            data: match target {
+                TargetConfig::Queue(_) => TargetData::Queue(QueueState::default()),
+                TargetConfig::RunLog(log) => TargetData::RunLog(RunLogState::new(log, max)),
+                TargetConfig::ControlTable(control) => {
+                    TargetData::ControlTable(ControlTableState::new(control, max))
+                }
+            },
+        };
+        let source = |source: &Source| SourceState {
+            name: source.name.clone(),
+            up: None,
+            clock_skew_ms: None,
+            targets: source.targets().map(target).collect(),
+        };
+        Self { sources: config.sources.iter().map(source).collect() }
+    }
+
+    /// Whether each target was sampled at least once, well or not.
+    #[must_use]
+    pub fn first_pass_done(&self) -> bool {
+        self.sources.iter().flat_map(|source| &source.targets).all(|target| target.sampling.attempted())
+    }
+}
+
+impl TargetState {
+    /// Takes a good sample. A sample of another kind than the target changes nothing.
+    pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
+        match (&mut self.data, target, sample) {
+            (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
+                state.apply(sample, max_label_values);
+                Progress::default()
+            }
+            (TargetData::RunLog(state), TargetConfig::RunLog(log), Sample::RunLog(sample)) => {
+                state.apply(log, sample, max_label_values)
+            }
+            (
+                TargetData::ControlTable(state),
+                TargetConfig::ControlTable(control),
+                Sample::ControlTable(sample),
+            ) => state.apply(control, sample, max_label_values),
+            _ => Progress::default(),
+        }
+    }
+
+    /// Whether the gauges of this target may be shown at `now`, a reading of the monotonic clock.
+    #[must_use]
+    pub fn is_fresh(&self, now: Duration, stale_after: Duration) -> bool {
+        self.sampling.last_good.is_some_and(|at| now.saturating_sub(at) <= stale_after)
+    }
+}

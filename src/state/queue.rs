@@ -1,0 +1,52 @@
+//! What is exported about a queue: the facts of its last sample.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::labels::LabelValues;
+use crate::sample::{QueueFacts, QueueSample};
+
+/// The state of a queue target.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueState {
+    /// By value of the label `queue`; those of the last sample only, so that a queue without rows
+    /// is no longer exported.
+    pub queues: BTreeMap<String, QueueFacts>,
+    /// Bounds the values of the label.
+    pub labels: LabelValues,
+}
+
+impl QueueState {
+    pub(super) fn apply(&mut self, sample: QueueSample, max_label_values: usize) {
+        let QueueSample { queues: sampled, .. } = sample;
+        self.labels.retain(|value| sampled.contains_key(value));
+        self.queues.clear();
+        for (queue, facts) in sampled {
+            let queue = self.labels.admit(&queue, max_label_values).to_owned();
+            self.queues.entry(queue).or_default().absorb(facts);
+        }
+    }
+}
+
+impl QueueFacts {
+    /// Adds another queue's facts: counts add up, ages take the highest.
+    fn absorb(&mut self, other: Self) {
+        let add = |mine: &mut Option<u64>, theirs: Option<u64>| {
+            *mine = match (*mine, theirs) {
+                (Some(mine), Some(theirs)) => Some(mine + theirs),
+                (mine, theirs) => mine.or(theirs),
+            };
+        };
+        for (state, jobs) in other.jobs {
+            *self.jobs.entry(state).or_default() += jobs;
+        }
+        add(&mut self.expired_leases, other.expired_leases);
+        add(&mut self.retrying_jobs, other.retrying_jobs);
+        add(&mut self.future_timestamp_rows, other.future_timestamp_rows);
+        self.oldest_ready_age_ms = self.oldest_ready_age_ms.max(other.oldest_ready_age_ms);
+        self.oldest_expired_lease_ms = self.oldest_expired_lease_ms.max(other.oldest_expired_lease_ms);
+        self.longest_running_ms = self.longest_running_ms.max(other.longest_running_ms);
+        self.max_attempts = self.max_attempts.max(other.max_attempts);
+    }
+}

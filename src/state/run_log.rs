@@ -1,0 +1,128 @@
+//! What is exported about a run log: counters and histograms by step, and what its newest rows say.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::histogram::{Histogram, WORK_BOUNDS_MS};
+use super::log::{Limits, Log, LogRow};
+use super::tail::Progress;
+use crate::config::{Outcome, RunLog};
+use crate::sample::{RunLogSample, StepEntry};
+
+/// The state of a run-log target.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunLogState {
+    /// Counters by step.
+    pub log: Log<StepEntry, StepState>,
+    /// Runs skipped since the last one that was not; `None` while no run was seen.
+    pub consecutive_skips: Option<u64>,
+    /// The application lock; `None` when none is configured.
+    pub lock: Option<LockState>,
+}
+
+/// Counters of one step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepState {
+    /// Rows by outcome.
+    pub outcomes: BTreeMap<Outcome, u64>,
+    /// Durations, skipped rows left out.
+    pub duration: Histogram,
+    /// Candidates found.
+    pub candidates: u64,
+    /// Start of the newest row, skipped ones included, ms since the epoch.
+    pub last_start_ms: Option<i64>,
+    /// End of the newest row that went well, ms since the epoch.
+    pub last_success_ms: Option<i64>,
+}
+
+/// The application lock, as far as samples can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockState {
+    /// Whether somebody held it at the last sample.
+    pub held: bool,
+    /// For how long every sample has found it held, by the database's clock, in milliseconds. Runs
+    /// that follow each other between two samples look like one.
+    pub held_ms: u64,
+    /// When it was first found held, ms since the epoch.
+    since_ms: Option<i64>,
+}
+
+impl Default for StepState {
+    fn default() -> Self {
+        Self {
+            outcomes: Outcome::ALL.into_iter().map(|outcome| (outcome, 0)).collect(),
+            duration: Histogram::new(WORK_BOUNDS_MS),
+            candidates: 0,
+            last_start_ms: None,
+            last_success_ms: None,
+        }
+    }
+}
+
+impl LogRow for StepEntry {
+    fn id(&self) -> i64 {
+        self.id
+    }
+
+    fn label(&mut self) -> &mut String {
+        &mut self.step
+    }
+}
+
+impl RunLogState {
+    /// The state before the first sample: declared steps are there, at 0.
+    #[must_use]
+    pub fn new(log: &RunLog, max_label_values: usize) -> Self {
+        // The run's own step first, so that no bound can push it out.
+        let declared = log.run_step.iter().chain(&log.declared_steps);
+        Self { log: Log::new(declared, max_label_values), ..Self::default() }
+    }
+
+    pub(super) fn apply(&mut self, log: &RunLog, sample: RunLogSample, max_label_values: usize) -> Progress {
+        let RunLogSample { now_ms, bounds, lock_held, entries } = sample;
+        self.lock = lock_held.map(|held| LockState::after(self.lock, held, now_ms));
+        let limits = Limits { late_window: log.late_window, max_label_values };
+        let skips = &mut self.consecutive_skips;
+        let remember = |step: &mut StepState, entry: &StepEntry| {
+            if log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step) {
+                *skips = Some(match entry.outcome {
+                    Outcome::Skipped => skips.unwrap_or(0) + 1,
+                    Outcome::Ok | Outcome::Warning | Outcome::Error => 0,
+                });
+            }
+            step.remember(entry);
+        };
+        self.log.apply(entries, bounds, now_ms, limits, remember, StepState::count)
+    }
+}
+
+impl StepState {
+    fn remember(&mut self, entry: &StepEntry) {
+        self.last_start_ms = self.last_start_ms.max(entry.start_ms);
+        if matches!(entry.outcome, Outcome::Ok | Outcome::Warning) {
+            self.last_success_ms = self.last_success_ms.max(entry.end_ms.or(entry.start_ms));
+        }
+    }
+
+    fn count(&mut self, entry: &StepEntry) {
+        *self.outcomes.entry(entry.outcome).or_default() += 1;
+        if entry.outcome != Outcome::Skipped
+            && let Some(duration_ms) = entry.duration_ms
+        {
+            self.duration.observe(WORK_BOUNDS_MS, duration_ms);
+        }
+        self.candidates = self.candidates.saturating_add(entry.candidates.unwrap_or(0));
+    }
+}
+
+impl LockState {
+    fn after(before: Option<Self>, held: bool, now_ms: i64) -> Self {
+        if !held {
+            return Self { held, held_ms: 0, since_ms: None };
+        }
+        let since_ms = before.and_then(|before| before.since_ms).unwrap_or(now_ms);
+        let held_ms = u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
+        Self { held, held_ms, since_ms: Some(since_ms) }
+    }
+}
