@@ -7,6 +7,7 @@
 
 pub mod clock;
 pub mod config;
+pub mod exposition;
 pub mod sample;
 pub mod source;
 pub mod state;

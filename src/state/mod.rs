@@ -48,8 +48,9 @@ pub struct SourceState {
 /// What is known about one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetState {
-    /// The label that names targets of this kind.
-    pub label: String,
+    /// The label that names targets of this kind; not saved, the configuration says it.
+    #[serde(skip)]
+    pub label: &'static str,
     /// The target's name.
     pub name: String,
     /// How sampling it goes.
@@ -75,7 +76,7 @@ impl State {
     pub fn new(config: &Config) -> Self {
         let max = config.global.max_label_values;
         let target = |target: TargetConfig<'_>| TargetState {
-            label: target.label().to_owned(),
+            label: target.label(),
             name: target.target().name.clone(),
             sampling: SamplingState::default(),
             data: match target {

@@ -1,0 +1,134 @@
+//! The metric families: name, unit, type and help of each, and nowhere else.
+//!
+//! Names are given without the suffixes that the encoder adds: the unit, and `_total` for counters.
+
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Unit;
+
+/// One metric family.
+#[derive(Debug)]
+pub struct Family {
+    /// The name, without unit and `_total`.
+    pub name: &'static str,
+    /// The unit.
+    pub unit: Option<Unit>,
+    /// What the type is.
+    pub kind: MetricType,
+    /// What a reader of `/metrics` is told. One line: the OpenMetrics encoder does not escape
+    /// line breaks.
+    pub help: &'static str,
+    /// Upper bounds of the buckets of a histogram, in milliseconds.
+    pub bounds_ms: &'static [u64],
+}
+
+impl Family {
+    /// The name of its samples, as Prometheus shows it (a histogram's without `_bucket` and such).
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        let unit = self.unit.as_ref().map(|unit| format!("_{}", unit.as_str())).unwrap_or_default();
+        let suffix = match self.kind {
+            MetricType::Counter => "_total",
+            MetricType::Info => "_info",
+            MetricType::Gauge | MetricType::Histogram | MetricType::Unknown => "",
+        };
+        format!("{}{unit}{suffix}", self.name)
+    }
+}
+
+macro_rules! families {
+    ($( $(#[$meta:meta])* $id:ident = $kind:ident $name:literal $([$unit:expr])? $({$bounds:expr})? : $help:literal; )*) => {
+        $(
+            #[doc = $help]
+            pub static $id: Family = Family {
+                name: $name,
+                unit: families!(@unit $($unit)?),
+                kind: MetricType::$kind,
+                help: $help,
+                bounds_ms: families!(@bounds $($bounds)?),
+            };
+        )*
+        /// Every family, in the order of the page.
+        pub static ALL: &[&Family] = &[$(&$id),*];
+    };
+    (@unit) => { None };
+    (@unit $unit:expr) => { Some($unit) };
+    (@bounds) => { &[] };
+    (@bounds $bounds:expr) => { $bounds };
+}
+
+use crate::state::histogram::{SAMPLE_BOUNDS_MS, WORK_BOUNDS_MS};
+
+families! {
+    JOBS = Gauge "sqlqueue_jobs":
+        "Jobs by state, as derived from their rows. A state that the table cannot show has no series.";
+    OLDEST_READY_AGE = Gauge "sqlqueue_oldest_ready_age" [Unit::Seconds]:
+        "Age of the oldest ready job since it was both enqueued and available, by the database's clock. 0 when none is ready, absent when the table has no time.";
+    EXPIRED_LEASES = Gauge "sqlqueue_expired_leases":
+        "Unfinished jobs whose lease has lapsed, whatever their attempts.";
+    OLDEST_EXPIRED_LEASE = Gauge "sqlqueue_oldest_expired_lease" [Unit::Seconds]:
+        "Time since the first of the lapsed leases lapsed. 0 when none has.";
+    LONGEST_RUNNING = Gauge "sqlqueue_longest_running" [Unit::Seconds]:
+        "Age of the longest running attempt. 0 when nothing runs, absent when the table does not say when attempts begin.";
+    RETRYING_JOBS = Gauge "sqlqueue_retrying_jobs":
+        "Unfinished jobs that were tried before, in whatever state they are now.";
+    MAX_ATTEMPTS = Gauge "sqlqueue_max_attempts":
+        "The highest attempt count among unfinished jobs. 0 when there are none.";
+    FUTURE_TIMESTAMP_ROWS = Gauge "sqlqueue_future_timestamp_rows":
+        "Unfinished jobs that claim to have been enqueued in the future: a wrong time zone or clock.";
+    RUN_STEPS = Counter "sqlqueue_run_steps":
+        "Rows of the run log by step and outcome, each counted once.";
+    RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {WORK_BOUNDS_MS}:
+        "Duration of steps that ran. Skipped runs are not durations.";
+    RUN_STEP_CANDIDATES = Counter "sqlqueue_run_step_candidates":
+        "Candidates that steps found.";
+    RUN_CONSECUTIVE_SKIPS = Gauge "sqlqueue_run_consecutive_skips":
+        "Runs skipped since the last run that was not.";
+    RUN_LAST_START = Gauge "sqlqueue_run_last_start_timestamp" [Unit::Seconds]:
+        "Start of the newest row of a step, skipped ones included: it tells that the scheduler lives.";
+    RUN_LAST_SUCCESS = Gauge "sqlqueue_run_last_success_timestamp" [Unit::Seconds]:
+        "End of the newest row of a step that ended ok or with a warning.";
+    RUN_LOCK_HELD = Gauge "sqlqueue_run_lock_held":
+        "1 when somebody holds the application lock of the runs, else 0.";
+    RUN_LOCK_HELD_DURATION = Gauge "sqlqueue_run_lock_held" [Unit::Seconds]:
+        "For how long every sample has found the application lock held. 0 when it is free.";
+    RUN_LOG_OLDEST_ROW = Gauge "sqlqueue_run_log_oldest_row_timestamp" [Unit::Seconds]:
+        "Start of the oldest row that the run log holds: it tells that retention works.";
+    NOTIFICATIONS = Counter "sqlqueue_notifications":
+        "Notifications written to the control table, each counted once.";
+    NOTIFICATION_LAST = Gauge "sqlqueue_notification_last_timestamp" [Unit::Seconds]:
+        "When the newest notification of a kind was written.";
+    UP = Gauge "sqlqueue_up":
+        "1 when the database answered the last time it was asked, else 0.";
+    SAMPLES = Counter "sqlqueue_samples":
+        "Good samples of a target.";
+    SAMPLE_ERRORS = Counter "sqlqueue_sample_errors":
+        "Failed samples of a target, by reason.";
+    SAMPLE_DURATION = Histogram "sqlqueue_sample_duration" [Unit::Seconds] {SAMPLE_BOUNDS_MS}:
+        "How long the statement of a target took, good or not.";
+    LAST_SAMPLE = Gauge "sqlqueue_last_sample_timestamp" [Unit::Seconds]:
+        "When the last good sample of a target was taken, by the exporter's clock.";
+    CLOCK_SKEW = Gauge "sqlqueue_clock_skew" [Unit::Seconds]:
+        "The database's clock minus the exporter's.";
+    LATE_ROWS = Counter "sqlqueue_late_rows":
+        "Log rows that became visible after a row with a higher id was read.";
+    DROPPED_LABEL_VALUES = Counter "sqlqueue_dropped_label_values":
+        "Times a label value was exported as \"other\" because the target has too many of them.";
+    BUILD_INFO = Info "sqlqueue_exporter_build":
+        "The version of this program.";
+    CONFIG_RELOAD_SUCCESSFUL = Gauge "sqlqueue_exporter_config_last_reload_successful":
+        "1 when the last reading of the configuration went well, else 0.";
+    CONFIG_RELOAD_TIMESTAMP = Gauge "sqlqueue_exporter_config_last_reload_success_timestamp" [Unit::Seconds]:
+        "When the configuration was last read with success.";
+    PROCESS_CPU = Counter "process_cpu" [Unit::Seconds]:
+        "Total user and system CPU time spent in seconds.";
+    PROCESS_OPEN_FDS = Gauge "process_open_fds":
+        "Number of open file descriptors.";
+    PROCESS_MAX_FDS = Gauge "process_max_fds":
+        "Maximum number of open file descriptors.";
+    PROCESS_VIRTUAL_MEMORY = Gauge "process_virtual_memory" [Unit::Bytes]:
+        "Virtual memory size in bytes.";
+    PROCESS_RESIDENT_MEMORY = Gauge "process_resident_memory" [Unit::Bytes]:
+        "Resident memory size in bytes.";
+    PROCESS_START_TIME = Gauge "process_start_time" [Unit::Seconds]:
+        "Start time of the process since unix epoch in seconds.";
+}

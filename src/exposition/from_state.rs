@@ -1,0 +1,192 @@
+//! From the state to the page: which series are shown, and when a gauge is withdrawn.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::families as family;
+use super::page::{Label, Page, Value};
+use crate::sample::QueueFacts;
+use crate::state::{
+    ControlTableState, Log, RunLogState, SamplingState, SourceState, State, TargetData, TargetState,
+};
+
+/// When a page is made, and how old a sample may be to still speak on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Freshness {
+    /// The monotonic clock.
+    pub now: Duration,
+    /// Gauges of older samples are withdrawn.
+    pub stale_after: Duration,
+}
+
+/// Adds the series of everything that was sampled.
+pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness) {
+    for source in &state.sources {
+        add_source(page, source, freshness);
+    }
+}
+
+fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
+    let of_source = || vec![("source", Cow::from(source.name.as_str()))];
+    page.add(&family::UP, of_source(), Value::Number(if source.up == Some(true) { 1.0 } else { 0.0 }));
+    let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));
+    if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
+        page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
+    }
+    // Two targets can find the same queue name in their tables; the first one keeps it, because a
+    // page with the same series twice is refused as a whole.
+    let mut queue_names = HashSet::new();
+    for target in &source.targets {
+        let labels = Labels { source, target };
+        add_sampling(page, labels, &target.sampling);
+        let fresh = is_fresh(target, freshness);
+        match &target.data {
+            TargetData::Queue(queue) => {
+                page.add(
+                    &family::DROPPED_LABEL_VALUES,
+                    labels.of_target(),
+                    Value::Count(queue.labels.dropped),
+                );
+                let shown = queue.queues.iter().filter(|_| fresh);
+                for (name, facts) in shown.filter(|(name, _)| queue_names.insert(name.as_str())) {
+                    add_queue(page, source, name, facts);
+                }
+            }
+            TargetData::RunLog(log) => add_run_log(page, labels, log, fresh),
+            TargetData::ControlTable(control) => add_control_table(page, labels, control, fresh),
+        }
+    }
+}
+
+fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
+    target.is_fresh(freshness.now, freshness.stale_after)
+}
+
+fn add_sampling<'a>(page: &mut Page<'a>, labels: Labels<'a>, sampling: &'a SamplingState) {
+    page.add(&family::SAMPLES, labels.of_target(), Value::Count(sampling.samples));
+    for (reason, count) in &sampling.errors {
+        page.add(&family::SAMPLE_ERRORS, labels.with("reason", reason.as_str()), Value::Count(*count));
+    }
+    page.add(&family::SAMPLE_DURATION, labels.of_target(), Value::Histogram(&sampling.duration));
+    if let Some(at) = sampling.last_good_ms {
+        page.add(&family::LAST_SAMPLE, labels.of_target(), Value::Number(seconds(at)));
+    }
+}
+
+fn add_queue<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a str, facts: &'a QueueFacts) {
+    let labels = || vec![("source", Cow::from(source.name.as_str())), ("queue", Cow::from(name))];
+    for (state, jobs) in &facts.jobs {
+        let mut labels = labels();
+        labels.push(("state", state.as_str().into()));
+        page.add(&family::JOBS, labels, Value::Number(number(*jobs)));
+    }
+    let counts = [
+        (&family::EXPIRED_LEASES, facts.expired_leases),
+        (&family::RETRYING_JOBS, facts.retrying_jobs),
+        (&family::MAX_ATTEMPTS, facts.max_attempts),
+        (&family::FUTURE_TIMESTAMP_ROWS, facts.future_timestamp_rows),
+    ];
+    for (family, count) in counts {
+        if let Some(count) = count {
+            page.add(family, labels(), Value::Number(number(count)));
+        }
+    }
+    let ages = [
+        (&family::OLDEST_READY_AGE, facts.oldest_ready_age_ms),
+        (&family::OLDEST_EXPIRED_LEASE, facts.oldest_expired_lease_ms),
+        (&family::LONGEST_RUNNING, facts.longest_running_ms),
+    ];
+    for (family, age_ms) in ages {
+        if let Some(age_ms) = age_ms {
+            page.add(family, labels(), Value::Number(number(age_ms) / 1000.0));
+        }
+    }
+}
+
+fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogState, fresh: bool) {
+    add_log(page, labels, &state.log);
+    for (name, step) in &state.log.series {
+        for (outcome, count) in &step.outcomes {
+            let mut labels = labels.with("step", name);
+            labels.push(("outcome", outcome.as_str().into()));
+            page.add(&family::RUN_STEPS, labels, Value::Count(*count));
+        }
+        page.add(&family::RUN_STEP_DURATION, labels.with("step", name), Value::Histogram(&step.duration));
+        page.add(&family::RUN_STEP_CANDIDATES, labels.with("step", name), Value::Count(step.candidates));
+        if fresh {
+            let times = [
+                (&family::RUN_LAST_START, step.last_start_ms),
+                (&family::RUN_LAST_SUCCESS, step.last_success_ms),
+            ];
+            for (family, time_ms) in times {
+                if let Some(time_ms) = time_ms {
+                    page.add(family, labels.with("step", name), Value::Number(seconds(time_ms)));
+                }
+            }
+        }
+    }
+    if !fresh {
+        return;
+    }
+    if let Some(skips) = state.consecutive_skips {
+        page.add(&family::RUN_CONSECUTIVE_SKIPS, labels.of_target(), Value::Number(number(skips)));
+    }
+    if let Some(lock) = state.lock {
+        let held = if lock.held { 1.0 } else { 0.0 };
+        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(held));
+        let for_seconds = number(lock.held_ms) / 1000.0;
+        page.add(&family::RUN_LOCK_HELD_DURATION, labels.of_target(), Value::Number(for_seconds));
+    }
+    if let Some(oldest_ms) = state.log.tail.bounds().oldest_ms {
+        page.add(&family::RUN_LOG_OLDEST_ROW, labels.of_target(), Value::Number(seconds(oldest_ms)));
+    }
+}
+
+fn add_control_table<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a ControlTableState, fresh: bool) {
+    add_log(page, labels, &state.log);
+    for (name, kind) in &state.log.series {
+        page.add(&family::NOTIFICATIONS, labels.with("kind", name), Value::Count(kind.notifications));
+        if let (Some(last_ms), true) = (kind.last_ms, fresh) {
+            page.add(&family::NOTIFICATION_LAST, labels.with("kind", name), Value::Number(seconds(last_ms)));
+        }
+    }
+}
+
+fn add_log<'a, R, S>(page: &mut Page<'a>, labels: Labels<'a>, log: &Log<R, S>) {
+    page.add(&family::LATE_ROWS, labels.of_target(), Value::Count(log.late_rows));
+    page.add(&family::DROPPED_LABEL_VALUES, labels.of_target(), Value::Count(log.labels.dropped));
+}
+
+/// The labels that every series of a target has.
+#[derive(Clone, Copy)]
+struct Labels<'a> {
+    source: &'a SourceState,
+    target: &'a TargetState,
+}
+
+impl<'a> Labels<'a> {
+    fn of_target(self) -> Vec<Label<'a>> {
+        vec![
+            ("source", self.source.name.as_str().into()),
+            (self.target.label, self.target.name.as_str().into()),
+        ]
+    }
+
+    fn with(self, name: &'static str, value: &'a str) -> Vec<Label<'a>> {
+        let mut labels = self.of_target();
+        labels.push((name, value.into()));
+        labels
+    }
+}
+
+/// Milliseconds as seconds. Exact to the millisecond for any date (2^53 ms are 285 000 years).
+#[allow(clippy::cast_precision_loss, reason = "exact below 2^53, see above")]
+fn seconds(ms: i64) -> f64 {
+    ms as f64 / 1000.0
+}
+
+#[allow(clippy::cast_precision_loss, reason = "gauges are floating point in Prometheus; exact below 2^53")]
+fn number(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,139 @@
+//! The exposition: the state as Prometheus metrics.
+//!
+//! [`StateCollector`] is the one collector. It holds no counters of its own: each scrape builds a
+//! [`page::Page`] from the [`State`] and encodes it.
+
+pub mod families;
+mod from_state;
+pub mod page;
+mod process;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, LabelSetEncoder, NoLabelSet};
+use prometheus_client::encoding::{EncodeLabel, LabelEncoder, MetricEncoder};
+use prometheus_client::registry::Registry;
+
+use self::families as family;
+use self::from_state::Freshness;
+use self::page::{Block, Page, Value};
+use crate::clock::SharedClock;
+use crate::state::{Histogram, State};
+
+/// The state that samplers write and scrapes read. Nobody holds it across a wait.
+pub type SharedState = Arc<RwLock<State>>;
+
+/// Encodes the state as it is at the moment of a scrape.
+#[derive(Debug)]
+pub struct StateCollector {
+    state: SharedState,
+    clock: SharedClock,
+    stale_after: Duration,
+    config_read_ms: i64,
+}
+
+impl StateCollector {
+    /// A collector for this state. Gauges whose sample is older than `stale_after` are withdrawn.
+    #[must_use]
+    pub fn new(state: SharedState, clock: SharedClock, stale_after: Duration) -> Self {
+        let config_read_ms = clock.unix_ms();
+        Self { state, clock, stale_after, config_read_ms }
+    }
+
+    /// A registry that holds this collector and nothing else.
+    #[must_use]
+    pub fn into_registry(self) -> Registry {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(self));
+        registry
+    }
+
+    fn add_exporter(&self, page: &mut Page<'_>) {
+        page.add(&family::BUILD_INFO, vec![("version", env!("CARGO_PKG_VERSION").into())], Value::Info);
+        page.add(&family::CONFIG_RELOAD_SUCCESSFUL, Vec::new(), Value::Number(1.0));
+        #[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ms, which is 285 000 years")]
+        let read_at = self.config_read_ms as f64 / 1000.0;
+        page.add(&family::CONFIG_RELOAD_TIMESTAMP, Vec::new(), Value::Number(read_at));
+    }
+}
+
+impl Collector for StateCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        // A sampler that panicked while it wrote leaves a state that is still only counters and
+        // gauges; serving it is better than serving nothing.
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let mut page = Page::new(family::ALL);
+        let freshness = Freshness { now: self.clock.monotonic(), stale_after: self.stale_after };
+        from_state::add_state(&mut page, &state, freshness);
+        self.add_exporter(&mut page);
+        if let Some(facts) = process::read() {
+            process::add_process(&mut page, facts);
+        }
+        for block in page.blocks() {
+            encode_block(&mut encoder, block)?;
+        }
+        Ok(())
+    }
+}
+
+fn encode_block(encoder: &mut DescriptorEncoder<'_>, block: &Block<'_>) -> fmt::Result {
+    let Block { family, series } = block;
+    let mut metric =
+        encoder.encode_descriptor(family.name, family.help, family.unit.as_ref(), family.kind)?;
+    for one in series {
+        if let Value::Info = one.value {
+            metric.encode_info(&Labels(&one.labels))?;
+        } else {
+            let labels = Labels(&one.labels);
+            let mut labelled = metric.encode_family(&labels)?;
+            encode_value(&mut labelled, family, one.value)?;
+        }
+    }
+    Ok(())
+}
+
+fn encode_value(metric: &mut MetricEncoder<'_>, family: &family::Family, value: Value<'_>) -> fmt::Result {
+    use prometheus_client::metrics::MetricType;
+    match value {
+        Value::Count(count) => metric.encode_counter::<NoLabelSet, u64, f64>(&count, None),
+        Value::Number(number) if family.kind == MetricType::Counter => {
+            metric.encode_counter::<NoLabelSet, f64, f64>(&number, None)
+        }
+        Value::Number(number) => metric.encode_gauge(&number),
+        Value::Histogram(histogram) => encode_histogram(metric, family.bounds_ms, histogram),
+        Value::Info => Ok(()),
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ms")]
+fn encode_histogram(metric: &mut MetricEncoder<'_>, bounds_ms: &[u64], histogram: &Histogram) -> fmt::Result {
+    let bounds = bounds_ms.iter().map(|bound| *bound as f64 / 1000.0).chain([f64::INFINITY]);
+    let buckets: Vec<(f64, u64)> = bounds.zip(histogram.buckets.iter().copied()).collect();
+    let sum = histogram.sum_ms as f64 / 1000.0;
+    metric.encode_histogram::<NoLabelSet>(sum, histogram.count(), &buckets, None)
+}
+
+/// The labels of one series, as the encoder wants them.
+struct Labels<'a>(&'a [page::Label<'a>]);
+
+struct OneLabel<'a>(&'a (&'static str, Cow<'a, str>));
+
+impl EncodeLabelSet for Labels<'_> {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        for label in self.0 {
+            OneLabel(label).encode(encoder.encode_label())?;
+        }
+        Ok(())
+    }
+}
+
+impl EncodeLabel for OneLabel<'_> {
+    fn encode(&self, encoder: LabelEncoder<'_>) -> fmt::Result {
+        let (name, value) = self.0;
+        (*name, value.as_ref()).encode(encoder)
+    }
+}
