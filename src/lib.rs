@@ -9,6 +9,7 @@ pub mod clock;
 pub mod config;
 pub mod exposition;
 pub mod sample;
+pub mod sampler;
 pub mod source;
 pub mod state;
 pub mod statement;

@@ -1,0 +1,265 @@
+//! The samplers: one task per database, which keeps one connection and asks one question at a time.
+//!
+//! A target that fails costs no other target its sample. Samples never overlap and never queue up:
+//! what is late is left out.
+
+mod pace;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, PoisonError, RwLockWriteGuard};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use tokio::sync::watch;
+use tracing::{Instrument as _, debug, info, info_span, warn};
+
+use self::pace::Pace;
+use crate::clock::SharedClock;
+use crate::config::{Global, Source, TargetConfig};
+use crate::exposition::SharedState;
+use crate::sample::Sample;
+use crate::source::{Connection, Connector, Reason, SourceError};
+use crate::state::{Progress, SourceState, State, TargetData};
+use crate::statement::{self, TailRequest};
+
+/// What one sampler needs.
+#[derive(Debug)]
+pub struct Sampler {
+    /// The database and its targets, as configured.
+    pub source: Source,
+    /// Limits and deadlines.
+    pub global: Global,
+    /// Opens connections.
+    pub connector: Arc<dyn Connector>,
+    /// Where samples go; the source's position in it.
+    pub state: SharedState,
+    /// The index of this source in the state.
+    pub index: usize,
+    /// The exporter's clock.
+    pub clock: SharedClock,
+}
+
+/// A good sample and how long its statement took.
+struct Answer {
+    sample: Sample,
+    took: Duration,
+    /// The exporter's wall clock in the middle of the question, to compare with the database's.
+    asked_ms: i64,
+}
+
+/// A failed sample; `took` is `None` when no statement was sent.
+struct Failure {
+    error: SourceError,
+    took: Option<Duration>,
+}
+
+impl Sampler {
+    /// Samples until `shutdown` turns true. A sample that is under way is abandoned, which closes
+    /// its connection.
+    pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
+        let span = info_span!("source", source = %self.source.name);
+        async move {
+            tokio::select! {
+                () = self.sample_for_ever() => {}
+                _ = shutdown.wait_for(|stop| *stop) => {}
+            }
+            debug!("stopped");
+        }
+        .instrument(span)
+        .await;
+    }
+
+    /// Samples each target once, whatever comes of it.
+    pub async fn sample_once(&self) {
+        let mut connection = None;
+        for (position, target) in self.source.targets().enumerate() {
+            match self.connect(&mut connection).await {
+                Ok(()) => _ = self.sample(&mut connection, position, target).await,
+                Err(error) => self.reject(position, target, &Failure { error, took: None }),
+            }
+        }
+    }
+
+    async fn sample_for_ever(&self) {
+        let targets: Vec<TargetConfig<'_>> = self.source.targets().collect();
+        let now = self.clock.monotonic();
+        let mut paces: Vec<Pace> =
+            targets.iter().map(|target| Pace::new(target.target().sample_interval, now)).collect();
+        let mut reconnect = Pace::new(self.global.sample_interval, now);
+        let mut connection = None;
+        loop {
+            let next = paces.iter().enumerate().min_by_key(|(_, pace)| pace.due);
+            let Some((position, due)) = next.map(|(position, pace)| (position, pace.due)) else {
+                return; // no targets; the configuration does not allow it
+            };
+            tokio::time::sleep(due.saturating_sub(self.clock.monotonic())).await;
+            if let Err(error) = self.connect(&mut connection).await {
+                // One attempt stands for every target that would have needed it: a database that
+                // is down is knocked at once per pause, however many targets it has.
+                reconnect.failed(self.clock.monotonic(), &mut fastrand::f64);
+                let failure = Failure { error, took: None };
+                for (position, (pace, target)) in paces.iter_mut().zip(&targets).enumerate() {
+                    if pace.due <= reconnect.due {
+                        self.reject(position, *target, &failure);
+                        pace.due = reconnect.due;
+                    }
+                }
+                continue;
+            }
+            reconnect.succeeded(self.clock.monotonic(), &mut fastrand::f64);
+            let (Some(target), Some(pace)) = (targets.get(position), paces.get_mut(position)) else {
+                return;
+            };
+            let good = self.sample(&mut connection, position, *target).await;
+            let now = self.clock.monotonic();
+            if good {
+                pace.succeeded(now, &mut fastrand::f64);
+            } else {
+                pace.failed(now, &mut fastrand::f64);
+            }
+        }
+    }
+
+    /// Opens the connection if there is none.
+    async fn connect(&self, connection: &mut Option<Box<dyn Connection>>) -> Result<(), SourceError> {
+        if connection.is_none() {
+            let opening = self.connector.connect(self.global.query_timeout);
+            *connection = Some(contain_panic(opening).await?);
+            debug!(database = %self.connector.describe(), "connected");
+        }
+        Ok(())
+    }
+
+    /// One sample of one target; whether it was good.
+    async fn sample(
+        &self,
+        connection: &mut Option<Box<dyn Connection>>,
+        position: usize,
+        target: TargetConfig<'_>,
+    ) -> bool {
+        let Some(open) = connection else {
+            return false;
+        };
+        match self.ask(open.as_mut(), position, target).await {
+            Ok(answer) => {
+                self.accept(position, target, answer);
+                true
+            }
+            Err(failure) => {
+                if failure.error.connection_lost {
+                    *connection = None;
+                }
+                self.reject(position, target, &failure);
+                false
+            }
+        }
+    }
+
+    async fn ask(
+        &self,
+        connection: &mut dyn Connection,
+        position: usize,
+        target: TargetConfig<'_>,
+    ) -> Result<Answer, Failure> {
+        let request = self.request(position);
+        let statement =
+            statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout).map_err(
+                |error| Failure { error: SourceError::new(Reason::Other, error.to_string()), took: None },
+            )?;
+        let (started, started_ms) = (self.clock.monotonic(), self.clock.unix_ms());
+        let asking = async {
+            let rows = connection.query(&statement, self.global.query_timeout).await?;
+            Sample::decode(target, &rows)
+        };
+        let answered = contain_panic(asking).await;
+        let took = self.clock.monotonic().saturating_sub(started);
+        let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);
+        match answered {
+            Ok(sample) => Ok(Answer { sample, took, asked_ms: started_ms.saturating_add(half_way) }),
+            Err(error) => Err(Failure { error, took: Some(took) }),
+        }
+    }
+
+    /// What a log target has to be asked for next.
+    fn request(&self, position: usize) -> TailRequest {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let target = state.sources.get(self.index).and_then(|source| source.targets.get(position));
+        match target.map(|target| &target.data) {
+            Some(TargetData::RunLog(log)) => log.log.tail.request(),
+            Some(TargetData::ControlTable(control)) => control.log.tail.request(),
+            Some(TargetData::Queue(_)) | None => TailRequest::Head,
+        }
+    }
+
+    fn accept(&self, position: usize, target: TargetConfig<'_>, answer: Answer) {
+        let Answer { sample, took, asked_ms } = answer;
+        let skew_ms = sample.now_ms().saturating_sub(asked_ms);
+        let mut state = self.write();
+        let Some(source) = self.source_state(&mut state) else {
+            return;
+        };
+        source.up = Some(true);
+        source.clock_skew_ms = Some(skew_ms);
+        let Some(known) = source.targets.get_mut(position) else {
+            return;
+        };
+        let first = known.sampling.samples == 0;
+        known.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
+        let progress = known.apply(target, sample, self.global.max_label_values);
+        drop(state);
+        if first {
+            info!(kind = target.label(), target = %target.target().name, "first sample is good");
+        }
+        report(target, &progress);
+    }
+
+    fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
+        let Failure { error, took } = failure;
+        let mut state = self.write();
+        if let Some(source) = self.source_state(&mut state) {
+            source.up = Some(error.reason.database_answered());
+            if let Some(known) = source.targets.get_mut(position) {
+                known.sampling.failed(error.reason, *took);
+            }
+        }
+        drop(state);
+        warn!(
+            kind = target.label(),
+            target = %target.target().name,
+            database = %self.connector.describe(),
+            reason = error.reason.as_str(),
+            %error,
+            "sample failed"
+        );
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn source_state<'a>(&self, state: &'a mut State) -> Option<&'a mut SourceState> {
+        state.sources.get_mut(self.index)
+    }
+}
+
+/// A panic in a driver or a decoder is an error of the sample, not the end of the process.
+async fn contain_panic<T>(work: impl Future<Output = Result<T, SourceError>>) -> Result<T, SourceError> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
+        Err(SourceError::lost(Reason::Other, "the sampler panicked; this is a defect of the exporter"))
+    })
+}
+
+/// Says what an operator should know about a log that was read.
+fn report(target: TargetConfig<'_>, progress: &Progress) {
+    let name = &target.target().name;
+    let kind = target.label();
+    if progress.reset {
+        warn!(kind, target = %name, "ids went backwards: the table was truncated or reseeded, reading from its start");
+    }
+    if progress.late > 0 {
+        debug!(kind, target = %name, rows = progress.late, "rows became visible late");
+    }
+    if progress.abandoned > 0 {
+        debug!(kind, target = %name, ids = progress.abandoned, "missing ids given up");
+    }
+}
