@@ -50,3 +50,14 @@ NULL
 {%- macro lock_held(resource) -%}
 EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
 {%- endmacro -%}
+
+{#- The first key column of each index of a table; a rowid is the table itself. -#}
+{%- macro leading_columns(catalog) -%}
+SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name
+    FROM pragma_index_list({{ catalog.object }}{{ catalog.prefix }}) AS list
+        JOIN pragma_index_info(list.name) AS info ON info.seqno = 0
+    UNION ALL
+    SELECT 'PRIMARY KEY' AS index_name, name COLLATE NOCASE AS column_name
+    FROM pragma_table_info({{ catalog.object }}{{ catalog.prefix }})
+    WHERE pk = 1
+{%- endmacro -%}

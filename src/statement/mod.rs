@@ -116,6 +116,33 @@ pub fn sample(
     Ok(Statement { text, parameters })
 }
 
+/// The statement that looks for the index which the sample of a target seeks, or `None` when the
+/// sample reads the whole table by design.
+///
+/// # Errors
+/// [`RenderError`], when a shipped template is broken.
+pub fn seek(
+    dialect: Dialect,
+    target: TargetConfig<'_>,
+    lock_timeout: Duration,
+) -> Result<Option<Statement>, RenderError> {
+    let Some(values) = context::seek(dialect, target, lock_timeout) else {
+        return Ok(None);
+    };
+    let text = render(dialect, "check/seek.sql", values)?;
+    Ok(Some(Statement { text, parameters: Vec::new() }))
+}
+
+/// The statement that creates the index which [`seek`] looks for; for a person to run.
+///
+/// # Errors
+/// [`RenderError`], when a shipped template is broken.
+pub fn create_index(dialect: Dialect, target: TargetConfig<'_>) -> Result<Option<String>, RenderError> {
+    context::create_index(dialect, target)
+        .map(|values| render(dialect, "check/create_index.sql", values))
+        .transpose()
+}
+
 fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> Result<String, RenderError> {
     #[derive(Serialize)]
     struct WithDialect<T> {
@@ -131,7 +158,9 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
 }
 
 /// Every template below `sql/` that a statement is made of. Tests parse each of them.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 8] = [
+    ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
+    ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
     ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
     ("dialect/sqlite.sql", include_str!("../../sql/dialect/sqlite.sql")),
     ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),

@@ -1,0 +1,88 @@
+//! What one sample of a lease queue costs beside a growing history of finished rows.
+//!
+//! Run with `cargo bench --bench sample_cost`. Builds one database with 10 thousand and one with
+//! 5 million finished rows (about 700 MB in the temporary folder), each with 1 000 unfinished rows
+//! scattered through the table, and compares the median time of the sampling statement. Fails when
+//! the ratio is above 1.5: history must not cost anything.
+//!
+//! `SQLQUEUE_BENCH_ROWS` sets another number of finished rows for the large database.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark talks and may stop at any surprise")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use sqlqueue_exporter::config::{self, Environment};
+use sqlqueue_exporter::statement::{self, Dialect, TailRequest};
+
+const UNFINISHED: u64 = 1_000;
+const SMALL: u64 = 10_000;
+const LARGE: u64 = 5_000_000;
+const MAX_RATIO: f64 = 1.5;
+const ROUNDS: usize = 101;
+
+fn main() {
+    let large = std::env::var("SQLQUEUE_BENCH_ROWS").ok().and_then(|rows| rows.parse().ok()).unwrap_or(LARGE);
+    let text = sampling_statement();
+    let folder = tempfile::tempdir().unwrap();
+    let medians: Vec<Duration> = [SMALL, large]
+        .into_iter()
+        .map(|finished| {
+            let database = build(&folder.path().join(format!("{finished}.db")), finished);
+            let median = measure(&database, &text);
+            println!("{finished:>9} finished rows, {UNFINISHED} unfinished: median {median:?}");
+            median
+        })
+        .collect();
+    let [small, large] = medians.as_slice() else { unreachable!("two databases were measured") };
+    let ratio = large.as_secs_f64() / small.as_secs_f64();
+    println!("ratio {ratio:.2} (at most {MAX_RATIO})");
+    assert!(ratio <= MAX_RATIO, "history costs: the ratio is {ratio:.2}");
+}
+
+/// The statement as the exporter sends it.
+fn sampling_statement() -> String {
+    let yaml = "sources: [{ name: bench, sqlite: { file: bench.db }, queues: [{ name: jobs, preset: lease }] }]";
+    let config = config::parse(yaml, Path::new("bench.yaml"), &Environment::default()).unwrap();
+    let target = config.sources[0].targets().next().unwrap();
+    statement::sample(Dialect::Sqlite, target, &TailRequest::Head, Duration::from_secs(1)).unwrap().text
+}
+
+fn build(file: &Path, finished: u64) -> Connection {
+    let database = Connection::open(file).unwrap();
+    let total = finished + UNFINISHED;
+    let stride = total / UNFINISHED;
+    database
+        .execute_batch(&format!(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+            {}
+            WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {total})
+            INSERT INTO JobQueue (JobId, State, AvailableAt, EnqueuedAt, Attempts, MaxAttempts, Payload)
+            SELECT n,
+                CASE WHEN n % {stride} <> 0 THEN 'D' WHEN n % 2 = 0 THEN 'R' ELSE 'W' END,
+                '2026-11-30 11:00:00.000', '2026-11-30 11:00:00.000', n % 3, 5, 'payload ' || n
+            FROM number;",
+            include_str!("../sql/sqlite/lease_queue.sql"),
+        ))
+        .unwrap();
+    database
+}
+
+/// The median of many runs, on a warm cache: a sampler asks the same question every few seconds.
+fn measure(database: &Connection, text: &str) -> Duration {
+    let mut statement = database.prepare(text).unwrap();
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            let started = Instant::now();
+            let jobs: i64 = statement
+                .query_map([], |row| row.get::<_, Option<i64>>("jobs"))
+                .unwrap()
+                .map(|jobs| jobs.unwrap().unwrap_or(0))
+                .sum();
+            assert!(jobs >= i64::try_from(UNFINISHED).unwrap());
+            started.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[ROUNDS / 2]
+}

@@ -1,0 +1,183 @@
+//! `check`: what is wrong with a configuration, before it is deployed.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::{CheckArgs, Failure, Options, load, print, runtime};
+use crate::config::{Config, Global, Source, TargetConfig};
+use crate::sample::{JobState, Sample};
+use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
+use crate::statement::{self, TailRequest};
+
+pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
+    let config = load(options)?;
+    let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();
+    print(&format!(
+        "{}: the configuration is valid: {}, {}\n",
+        options.config_file.display(),
+        counted(config.sources.len(), "source"),
+        counted(targets, "target"),
+    ))?;
+    if !arguments.connect {
+        print("nothing was asked of a database; --connect does that\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let verdict = runtime()?.block_on(check_databases(&config))?;
+    print(&format!(
+        "{}, {}, {}\n",
+        counted(verdict.good, "good target"),
+        counted(verdict.warnings, "warning"),
+        counted(verdict.failures, "failure"),
+    ))?;
+    Ok(if verdict.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How many targets are good, and what else was said.
+#[derive(Default)]
+struct Verdict {
+    good: usize,
+    warnings: usize,
+    failures: usize,
+}
+
+async fn check_databases(config: &Config) -> Result<Verdict, Failure> {
+    let mut verdict = Verdict::default();
+    for source in &config.sources {
+        let connector = source::connector(&source.database, &config.global);
+        print(&format!("source {}: connecting to {}\n", source.name, connector.describe()))?;
+        match connector.connect(config.global.query_timeout).await {
+            Ok(mut connection) => {
+                print("  connected\n")?;
+                check_source(&mut verdict, source, &config.global, &*connector, connection.as_mut()).await?;
+            }
+            Err(error) => {
+                verdict.failures += 1;
+                print(&failed("  ", &error))?;
+            }
+        }
+    }
+    Ok(verdict)
+}
+
+async fn check_source(
+    verdict: &mut Verdict,
+    source: &Source,
+    global: &Global,
+    connector: &dyn Connector,
+    connection: &mut dyn Connection,
+) -> Result<(), Failure> {
+    for target in source.targets() {
+        let name = format!("  {} {}: ", target.label(), target.target().name);
+        match sample(target, global, connector, connection).await {
+            Ok((sample, took)) => {
+                verdict.good += 1;
+                print(&format!("{name}ok, {} ({} ms)\n", summary(&sample), took.as_millis()))?;
+                if let Some(warning) = missing_index(target, global, connector, connection).await? {
+                    verdict.warnings += 1;
+                    print(&format!("{name}warning, {warning}\n"))?;
+                }
+            }
+            Err(error) => {
+                verdict.failures += 1;
+                print(&failed(&name, &error))?;
+                if error.connection_lost {
+                    print("  the connection was lost; the targets after this one were not checked\n")?;
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn sample(
+    target: TargetConfig<'_>,
+    global: &Global,
+    connector: &dyn Connector,
+    connection: &mut dyn Connection,
+) -> Result<(Sample, Duration), SourceError> {
+    let statement =
+        statement::sample(connector.dialect(), target, &TailRequest::Head, global.lock_timeout)
+            .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
+    let started = tokio::time::Instant::now();
+    let rows = connection.query(&statement, global.query_timeout).await?;
+    Ok((Sample::decode(target, &rows)?, started.elapsed()))
+}
+
+/// A warning when no index lets the sample seek.
+async fn missing_index(
+    target: TargetConfig<'_>,
+    global: &Global,
+    connector: &dyn Connector,
+    connection: &mut dyn Connection,
+) -> Result<Option<String>, Failure> {
+    let dialect = connector.dialect();
+    let Some(statement) = statement::seek(dialect, target, global.lock_timeout)? else {
+        return Ok(None);
+    };
+    let answer = match connection.query(&statement, global.query_timeout).await {
+        Ok(rows) => rows,
+        Err(error) => return Ok(Some(format!("the indexes could not be looked up: {error}"))),
+    };
+    if has_index(&answer) {
+        return Ok(None);
+    }
+    let create = statement::create_index(dialect, target)?.unwrap_or_default();
+    Ok(Some(format!(
+        "no index lets the sample seek, so each one reads rows that are long finished; create one:\n      {}",
+        create.trim_end()
+    )))
+}
+
+fn has_index(rows: &Rows) -> bool {
+    rows.rows.iter().flatten().any(|value| matches!(value, Value::Text(_)))
+}
+
+/// What a good sample says, in one line.
+fn summary(sample: &Sample) -> String {
+    match sample {
+        Sample::Queue(sample) => {
+            let mut text = counted(sample.queues.len(), "queue");
+            for state in JobState::ALL {
+                let jobs: u64 = sample.queues.values().filter_map(|queue| queue.jobs.get(&state)).sum();
+                if jobs > 0 {
+                    // Writing to a String cannot fail.
+                    let _ = write!(text, ", {jobs} {}", state.as_str());
+                }
+            }
+            text
+        }
+        Sample::RunLog(sample) => match sample.bounds.newest_id {
+            Some(newest) => format!("newest row {newest}"),
+            None => "no rows yet".to_owned(),
+        },
+        Sample::ControlTable(sample) => match sample.bounds.newest_id {
+            Some(newest) => format!("newest row {newest}"),
+            None => "no rows yet".to_owned(),
+        },
+    }
+}
+
+fn failed(name: &str, error: &SourceError) -> String {
+    format!("{name}FAILED ({}), {error}\n      {}\n", error.reason.as_str(), remedy(error.reason))
+}
+
+/// What to do about a failure.
+const fn remedy(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Connect => "is the host, port or file right, and does the certificate fit the host name?",
+        Reason::Login => "are user, password and database right, and may the login connect?",
+        Reason::Timeout => "is the server busy, or does the statement lack an index? query_timeout bounds it",
+        Reason::LockTimeout => "somebody holds a page or table lock; lock_timeout bounds the wait",
+        Reason::Deadlock => "another session and the sample waited for each other; try again",
+        Reason::Permission => "grant SELECT on the table to the login",
+        Reason::MissingObject => "does the table or column exist in this database, under this name and schema?",
+        Reason::Decode => "does the column hold what the mapping says?",
+        Reason::Other => "see the message of the server",
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

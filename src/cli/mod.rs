@@ -1,0 +1,152 @@
+//! The command line.
+
+mod check;
+mod demo;
+mod log;
+mod serve;
+mod sql;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use log::{LogFormat, LogLevel};
+
+/// Prometheus metrics from the work-queue and run-log tables of SQL Server.
+///
+/// Samples the tables named in the configuration on an interval, with statements that `sql` prints,
+/// and serves the result on /metrics. Without a sub-command it serves.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sqlqueue-exporter",
+    version,
+    after_help = "Try it now, without a database:  sqlqueue-exporter demo\n\
+                  Before you deploy:               sqlqueue-exporter check --connect --config.file=FILE"
+)]
+pub struct Cli {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// The options that every sub-command understands.
+#[derive(Debug, Args)]
+struct Options {
+    /// The YAML file that says which databases and tables to watch.
+    #[arg(
+        long = "config.file",
+        value_name = "FILE",
+        default_value = "sqlqueue-exporter.yaml",
+        env = "SQLQUEUE_EXPORTER_CONFIG_FILE",
+        global = true
+    )]
+    config_file: PathBuf,
+
+    /// Where to serve: HOST:PORT, [IPV6]:PORT, or :PORT for every address. Repeatable.
+    #[arg(
+        long = "web.listen-address",
+        value_name = "ADDRESS",
+        default_values_t = [String::from(":10433")],
+        global = true
+    )]
+    listen_addresses: Vec<String>,
+
+    /// The path of the metrics page.
+    #[arg(long = "web.telemetry-path", value_name = "PATH", default_value = "/metrics", global = true, value_parser = telemetry_path)]
+    telemetry_path: String,
+
+    /// How much to log.
+    #[arg(long = "log.level", value_name = "LEVEL", value_enum, default_value_t, global = true)]
+    log_level: LogLevel,
+
+    /// How to write the log, which goes to standard error.
+    #[arg(long = "log.format", value_name = "FORMAT", value_enum, default_value_t, global = true)]
+    log_format: LogFormat,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Sample the tables and serve the metrics (the default).
+    Serve,
+    /// Say what is wrong with a configuration before it is deployed.
+    ///
+    /// Reads the configuration and reports every mistake with file, line and key. With --connect it
+    /// also logs in to each database, takes one sample of each target and looks for the indexes
+    /// that the statements seek. Exits with 1 when something is wrong.
+    Check(CheckArgs),
+    /// Print every statement that a configuration would run, ready to paste into a query window.
+    Sql,
+    /// Run the whole thing on an embedded database with simulated workers and notification runs.
+    Demo(DemoArgs),
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// Also log in, take one sample of each target and look for the indexes.
+    #[arg(long)]
+    connect: bool,
+}
+
+#[derive(Debug, Args)]
+struct DemoArgs {
+    /// The seed of all that is random in the demo: the same seed makes the same decisions.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Keep the database in this folder instead of a temporary one.
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+fn telemetry_path(path: &str) -> Result<String, String> {
+    match path {
+        "/-/healthy" | "/-/ready" => Err("that path is taken by a health endpoint".to_owned()),
+        _ if !path.starts_with('/') => Err("a path begins with /".to_owned()),
+        _ if path.contains(['?', '#', ' ']) => Err("a path has no ?, # or space".to_owned()),
+        _ => Ok(path.to_owned()),
+    }
+}
+
+/// Parses the command line and does what it says.
+pub fn run() -> ExitCode {
+    let Cli { options, command } = Cli::parse();
+    log::start(options.log_level, options.log_format);
+    let outcome = match command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::run(&options),
+        Command::Check(arguments) => check::run(&options, &arguments),
+        Command::Sql => sql::run(&options),
+        Command::Demo(arguments) => demo::run(&options, arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            // Standard error may be closed; there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What ends a sub-command: a message for a person.
+type Failure = Box<dyn std::error::Error>;
+
+/// Reads the configuration file of the options.
+fn load(options: &Options) -> Result<crate::config::Config, crate::config::ConfigError> {
+    crate::config::load(&options.config_file, &crate::config::Environment::system())
+}
+
+/// Writes to standard output; a reader that went away (`| head`) is not an error.
+fn print(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// A runtime for the sub-commands that wait for something.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}

@@ -1,0 +1,48 @@
+//! `serve`: sample and serve until told to stop.
+
+use std::process::ExitCode;
+
+use tracing::info;
+
+use super::{Failure, Options, load, runtime};
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::exporter::Exporter;
+use crate::web;
+
+pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let config = load(options)?;
+    runtime()?.block_on(serve(options, config))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(options: &Options, config: Config) -> Result<(), Failure> {
+    // Bound before anything is sampled: a port that is taken is told at once.
+    let listeners = web::bind(&options.listen_addresses).await?;
+    for listener in &listeners {
+        info!(address = %listener.local_addr()?, path = %options.telemetry_path, "listening");
+    }
+    let exporter = Exporter::new(config, SystemClock::shared());
+    exporter.run(listeners, options.telemetry_path.clone(), stop_signal()).await?;
+    info!("stopped");
+    Ok(())
+}
+
+/// Resolves when the process is asked to stop: SIGTERM or SIGINT.
+pub(super) async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    // Without signals the process is stopped by other means.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,160 @@
+//! The exporter as a whole: one state, a sampler for each database, and the web pages.
+
+use std::fmt::{self, Write as _};
+use std::future::Future;
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use prometheus_client::encoding::{prometheus_text, text};
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
+
+use crate::clock::SharedClock;
+use crate::config::{Config, Global, Source};
+use crate::exposition::{SharedState, StateCollector};
+use crate::sampler::Sampler;
+use crate::source::{self, Connector};
+use crate::state::{State, TargetState};
+use crate::web::{self, Format, Pages};
+
+/// An exporter that is ready to run.
+#[derive(Debug)]
+pub struct Exporter {
+    samplers: Vec<Sampler>,
+    pages: ExporterPages,
+}
+
+/// What the web server shows: encodes the state, and never waits for a database.
+#[derive(Debug)]
+struct ExporterPages {
+    state: SharedState,
+    registry: Registry,
+}
+
+impl Exporter {
+    /// Prepares to sample what the configuration names. Nothing is sent yet.
+    #[must_use]
+    pub fn new(config: Config, clock: SharedClock) -> Self {
+        Self::with_connectors(config, clock, |source, global| source::connector(&source.database, global))
+    }
+
+    /// The same with other connectors than the configuration asks for, for tests.
+    #[must_use]
+    pub fn with_connectors(
+        config: Config,
+        clock: SharedClock,
+        connector: impl Fn(&Source, &Global) -> Arc<dyn Connector>,
+    ) -> Self {
+        let state: SharedState = Arc::new(RwLock::new(State::new(&config)));
+        let collector = StateCollector::new(Arc::clone(&state), Arc::clone(&clock), config.global.stale_after);
+        let pages = ExporterPages { state: Arc::clone(&state), registry: collector.into_registry() };
+        let Config { global, sources } = config;
+        let samplers = sources
+            .into_iter()
+            .enumerate()
+            .map(|(index, source)| Sampler {
+                connector: connector(&source, &global),
+                source,
+                global: global.clone(),
+                state: Arc::clone(&state),
+                index,
+                clock: Arc::clone(&clock),
+            })
+            .collect();
+        Self { samplers, pages }
+    }
+
+    /// Samples each target of each database once.
+    pub async fn sample_once(&self) {
+        for sampler in &self.samplers {
+            sampler.sample_once().await;
+        }
+    }
+
+    /// The metrics page as it is now.
+    ///
+    /// # Errors
+    /// When a metric cannot be encoded, which is a defect.
+    pub fn metrics(&self, format: Format) -> Result<String, fmt::Error> {
+        self.pages.metrics(format)
+    }
+
+    /// Samples and serves until `shutdown` resolves, then stops both.
+    ///
+    /// # Errors
+    /// When the web server cannot go on.
+    pub async fn run(
+        self,
+        listeners: Vec<TcpListener>,
+        telemetry_path: String,
+        shutdown: impl Future<Output = ()> + Send,
+    ) -> io::Result<()> {
+        let (stop, stopped) = watch::channel(false);
+        let tasks = TaskTracker::new();
+        for sampler in self.samplers {
+            tasks.spawn(sampler.run(stopped.clone()));
+        }
+        let served = web::serve(listeners, Arc::new(self.pages), telemetry_path, shutdown).await;
+        // Nobody may listen any more; the samplers stop either way.
+        let _ = stop.send(true);
+        tasks.close();
+        tasks.wait().await;
+        served
+    }
+}
+
+impl Pages for ExporterPages {
+    fn metrics(&self, format: Format) -> Result<String, fmt::Error> {
+        let mut page = String::new();
+        match format {
+            Format::PrometheusText => prometheus_text::encode(&mut page, &self.registry)?,
+            Format::OpenMetrics => text::encode(&mut page, &self.registry)?,
+        }
+        Ok(page)
+    }
+
+    fn ready(&self) -> Result<(), String> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        if state.first_pass_done() { Ok(()) } else { Err("the first pass over the targets is not done".into()) }
+    }
+
+    fn index(&self) -> String {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = String::new();
+        for source in &state.sources {
+            for target in &source.targets {
+                // Writing to a String cannot fail.
+                let _ = writeln!(
+                    rows,
+                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+                    web::escape(&source.name),
+                    target.label,
+                    web::escape(&target.name),
+                    web::escape(&how_it_goes(target)),
+                );
+            }
+        }
+        format!(
+            "<table><thead><tr><th>source</th><th>kind</th><th>name</th><th>samples</th></tr></thead>\
+             <tbody>{rows}</tbody></table>"
+        )
+    }
+}
+
+fn how_it_goes(target: &TargetState) -> String {
+    let sampling = &target.sampling;
+    let failed: u64 = sampling.errors.values().sum();
+    let reasons: Vec<String> = sampling
+        .errors
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(reason, count)| format!("{} {count}", reason.as_str()))
+        .collect();
+    if failed == 0 {
+        format!("{} good", sampling.samples)
+    } else {
+        format!("{} good, {failed} failed ({})", sampling.samples, reasons.join(", "))
+    }
+}

@@ -1,0 +1,12 @@
+//! Integration tests: one binary, one module for each promise.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "in a test a panic is how a failure is told"
+)]
+
+mod support;
+
+mod published_tables;

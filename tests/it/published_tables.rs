@@ -1,0 +1,175 @@
+//! The three source systems with their tables exactly as published.
+
+use crate::support::{Bench, Series};
+
+const LEASE: &str = "    queues:\n      - { name: demo, table: QueueDemo, preset: lease_minimal }\n";
+const TRANSACTIONAL: &str =
+    "    queues:\n      - { name: items, table: TransactionQueue, preset: transactional_owner }\n";
+const RUN_LOG: &str = "    run_logs:
+      - name: runs
+        table: tabela_przebiegow
+        preset: notification_run_log_pl
+        steps: [komentarze, przebieg]
+        lock: { resource: dbo.powiadomienia_przebieg }
+    control_tables:
+      - { name: events, table: tabela_powiadomien, preset: notification_control_pl, kinds: [komentarz] }
+";
+
+#[tokio::test]
+async fn a_lease_table_without_times_has_counts_and_no_age() {
+    let bench = Bench::new(&["published_lease.sql"]);
+    let exporter = bench.exporter(LEASE);
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(r#"sqlqueue_up{source="db"}"#, 1.0);
+    let jobs = |state: &str| format!(r#"sqlqueue_jobs{{source="db",queue="demo",state="{state}"}}"#);
+    series.assert(&jobs("ready"), 2.0);
+    series.assert(&jobs("running"), 1.0);
+    series.assert(&jobs("expired"), 1.0);
+    series.assert(&jobs("unknown"), 0.0);
+    assert_eq!(series.get(&jobs("done")), None, "finished rows are not read");
+    assert_eq!(series.get(&jobs("scheduled")), None, "the table cannot show it");
+    series.assert(r#"sqlqueue_expired_leases{source="db",queue="demo"}"#, 1.0);
+    series.assert(r#"sqlqueue_oldest_expired_lease_seconds{source="db",queue="demo"}"#, 60.0);
+    for absent in [
+        "sqlqueue_oldest_ready_age_seconds",
+        "sqlqueue_longest_running_seconds",
+        "sqlqueue_max_attempts",
+        "sqlqueue_retrying_jobs",
+        "sqlqueue_future_timestamp_rows",
+    ] {
+        series.assert_absent(absent);
+    }
+}
+
+#[tokio::test]
+async fn a_destructive_queue_shows_owned_rows_as_running() {
+    let bench = Bench::new(&["published_transactional.sql"]);
+    let exporter = bench.exporter(TRANSACTIONAL);
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="ready"}"#, 2.0);
+    series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="running"}"#, 1.0);
+    series.assert_absent("sqlqueue_oldest_ready_age_seconds");
+    series.assert_absent("sqlqueue_expired_leases");
+
+    bench.execute("DELETE FROM TransactionQueue");
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="ready"}"#, 0.0);
+    series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="running"}"#, 0.0);
+}
+
+#[tokio::test]
+async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome() {
+    let bench = Bench::new(&["published_run_log.sql"]);
+    let exporter = bench.exporter(RUN_LOG);
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    let steps = |step: &str, outcome: &str| {
+        format!(
+            r#"sqlqueue_run_steps_total{{source="db",run_log="runs",step="{step}",outcome="{outcome}"}}"#
+        )
+    };
+    for step in ["komentarze", "przebieg"] {
+        for outcome in ["ok", "warning", "error", "skipped"] {
+            series.assert(&steps(step, outcome), 0.0);
+        }
+    }
+
+    bench.execute(
+        "INSERT INTO tabela_przebiegow (krok, start, koniec, ms, kandydatow, blad) VALUES
+        ('komentarze', '2026-11-30 11:50:00.000', '2026-11-30 11:50:00.012', 12, 2, NULL),
+        ('przebieg', '2026-11-30 11:50:00.000', '2026-11-30 11:50:00.015', 15, NULL, NULL),
+        ('komentarze', '2026-11-30 11:51:00.000', '2026-11-30 11:51:00.003', 3, 0, NULL),
+        ('przebieg', '2026-11-30 11:51:00.000', '2026-11-30 11:51:00.004', 4, NULL, NULL),
+        ('przebieg', '2026-11-30 11:52:00.000', '2026-11-30 11:52:00.000', 0, NULL,
+            'POMINIETY: poprzedni przebieg jeszcze trwa (kod -1)'),
+        ('komentarze', '2026-11-30 11:53:00.000', '2026-11-30 11:53:00.007', 7, NULL,
+            'BLAD 1205: Transaction was deadlocked')",
+    );
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(&steps("przebieg", "ok"), 2.0);
+    series.assert(&steps("przebieg", "skipped"), 1.0);
+    series.assert(&steps("komentarze", "ok"), 2.0);
+    series.assert(&steps("komentarze", "error"), 1.0);
+    let duration = |suffix: &str| {
+        format!(
+            r#"sqlqueue_run_step_duration_seconds_{suffix}{{source="db",run_log="runs",step="przebieg"}}"#
+        )
+    };
+    series.assert(&duration("count"), 2.0);
+    series.assert(&duration("sum"), 0.019);
+    series.assert(
+        r#"sqlqueue_run_step_candidates_total{source="db",run_log="runs",step="komentarze"}"#,
+        2.0,
+    );
+    series.assert(r#"sqlqueue_run_consecutive_skips{source="db",run_log="runs"}"#, 1.0);
+
+    bench.execute(
+        "INSERT INTO tabela_przebiegow (krok, start, koniec, ms, kandydatow, blad) VALUES
+        ('przebieg', '2026-11-30 11:54:00.000', '2026-11-30 11:54:00.005', 5, NULL, NULL)",
+    );
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(r#"sqlqueue_run_consecutive_skips{source="db",run_log="runs"}"#, 0.0);
+    series.assert(&steps("przebieg", "ok"), 3.0);
+}
+
+#[tokio::test]
+async fn an_application_lock_shows_for_how_long_it_was_found_held() {
+    let bench = Bench::new(&["published_run_log.sql"]);
+    let exporter = bench.exporter(RUN_LOG);
+    let held = r#"sqlqueue_run_lock_held{source="db",run_log="runs"}"#;
+    let held_for = r#"sqlqueue_run_lock_held_seconds{source="db",run_log="runs"}"#;
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(held, 0.0);
+
+    bench.execute("INSERT INTO application_lock VALUES ('dbo.powiadomienia_przebieg', 'run', '')");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(held, 1.0);
+    Series::of(&exporter).assert(held_for, 0.0);
+    bench.clock.advance(std::time::Duration::from_secs(15));
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(held_for, 15.0);
+
+    bench.execute("DELETE FROM application_lock");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(held, 0.0);
+    Series::of(&exporter).assert(held_for, 0.0);
+}
+
+#[tokio::test]
+async fn control_rows_become_notifications_by_kind() {
+    let bench = Bench::new(&["published_run_log.sql"]);
+    let exporter = bench.exporter(RUN_LOG);
+    exporter.sample_once().await;
+    let total = r#"sqlqueue_notifications_total{source="db",control_table="events",kind="komentarz"}"#;
+    Series::of(&exporter).assert(total, 0.0);
+    bench.execute(
+        "INSERT INTO tabela_powiadomien (rodzaj, klucz, klucz2, kiedy) VALUES
+        ('komentarz', 1, 2, '2026-11-30 11:50:00.000'), ('komentarz', 2, 3, '2026-11-30 11:51:00.000')",
+    );
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(total, 2.0);
+}
+
+#[tokio::test]
+async fn a_step_that_was_never_seen_is_at_zero_for_one_sample_before_it_counts() {
+    let bench = Bench::new(&["published_run_log.sql"]);
+    let exporter = bench.exporter(RUN_LOG);
+    exporter.sample_once().await;
+    bench.execute(
+        "INSERT INTO tabela_przebiegow (krok, start, ms) VALUES ('zamowienia', '2026-11-30 11:50:00.000', 9)",
+    );
+    let ok = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="zamowienia",outcome="ok"}"#;
+    assert_eq!(Series::of(&exporter).get(ok), None);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 0.0);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 1.0);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 1.0);
+}

@@ -1,0 +1,97 @@
+//! What the integration tests share: an exporter on an embedded database whose clock stands still,
+//! and a reading of the page.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use sqlqueue_exporter::clock::ManualClock;
+use sqlqueue_exporter::config::{self, Config, Database, Environment};
+use sqlqueue_exporter::exporter::Exporter;
+use sqlqueue_exporter::source::sqlite::SqliteConnector;
+use sqlqueue_exporter::web::Format;
+use tempfile::TempDir;
+
+/// 2026-11-30T12:00:00Z, in milliseconds: the present of every fixture.
+pub const NOW_MS: i64 = 1_796_040_000_000;
+
+/// A database in a temporary folder, and an exporter that samples it at [`NOW_MS`].
+pub struct Bench {
+    _folder: TempDir,
+    pub file: PathBuf,
+    pub database: Connection,
+    pub clock: Arc<ManualClock>,
+}
+
+impl Bench {
+    /// A database made by the fixture files of these names.
+    pub fn new(fixtures: &[&str]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("queue.db");
+        let database = Connection::open(&file).unwrap();
+        for fixture in fixtures {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture);
+            database.execute_batch(&std::fs::read_to_string(path).unwrap()).unwrap();
+        }
+        Self { _folder: folder, file, database, clock: ManualClock::at(NOW_MS) }
+    }
+
+    pub fn execute(&self, sql: &str) {
+        self.database.execute_batch(sql).unwrap();
+    }
+
+    /// The configuration of one source with these targets (YAML, indented by four).
+    pub fn config(&self, targets: &str) -> Config {
+        let yaml =
+            format!("sources:\n  - name: db\n    sqlite: {{ file: '{}' }}\n{targets}", self.file.display());
+        config::parse(&yaml, Path::new("test.yaml"), &Environment::default())
+            .unwrap_or_else(|error| panic!("{error}\n{yaml}"))
+    }
+
+    pub fn exporter(&self, targets: &str) -> Exporter {
+        let clock = Arc::clone(&self.clock);
+        let database_clock = Arc::clone(&self.clock);
+        Exporter::with_connectors(self.config(targets), clock, move |source, global| {
+            let Database::Sqlite(sqlite) = &source.database else { panic!("not an embedded database") };
+            let clock = database_clock.clone();
+            Arc::new(SqliteConnector::new(sqlite.clone(), Some(clock), global.lock_timeout))
+        })
+    }
+}
+
+/// Series of a page: name with labels, as written, to value.
+#[derive(Debug)]
+pub struct Series(BTreeMap<String, f64>);
+
+impl Series {
+    /// Reads a page in the Prometheus text format; a series that comes twice is a failure.
+    pub fn of(exporter: &Exporter) -> Self {
+        let page = exporter.metrics(Format::PrometheusText).unwrap();
+        let mut series = BTreeMap::new();
+        for line in page.lines().filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.rsplit_once(' ').expect(line);
+            let twice = series.insert(name.to_owned(), value.parse().expect(line));
+            assert_eq!(twice, None, "{name} is there twice");
+        }
+        Self(series)
+    }
+
+    /// The value of one series, or `None` when the page does not have it.
+    pub fn get(&self, series: &str) -> Option<f64> {
+        self.0.get(series).copied()
+    }
+
+    /// Fails unless the series has this value.
+    #[track_caller]
+    pub fn assert(&self, series: &str, value: f64) {
+        assert_eq!(self.get(series), Some(value), "{series}, in {:#?}", self.0);
+    }
+
+    /// Fails when the page has any series of this family.
+    #[track_caller]
+    pub fn assert_absent(&self, family: &str) {
+        let found: Vec<_> = self.0.keys().filter(|name| name.split('{').next() == Some(family)).collect();
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
