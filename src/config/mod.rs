@@ -15,6 +15,8 @@ mod raw;
 mod secret;
 mod setting;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod yaml;
 
