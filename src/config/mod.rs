@@ -1,9 +1,56 @@
 //! The configuration: a YAML file becomes validated, plain data.
+//!
+//! A file is read in two steps. First YAML becomes the raw structs, which know every key and
+//! where its value stands; then they are completed by their presets, checked against each other
+//! and turned into the [`model`], which the rest of the program trusts.
 
+mod duration;
+mod environment;
+mod error;
+mod identifier;
+mod locate;
 pub mod model;
+mod presets;
+mod raw;
 mod secret;
+mod setting;
+mod suggest;
 mod target;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod yaml;
 
+use std::path::Path;
+
+pub use environment::Environment;
+pub use error::{ConfigError, Problem};
 pub use model::*;
+pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;
 pub use target::TargetConfig;
+
+/// Reads and checks a configuration file, and reads the secrets that it names.
+///
+/// # Errors
+///
+/// When the file cannot be read, or when anything in it is wrong.
+pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
+    let yaml = std::fs::read_to_string(path)
+        .map_err(|error| ConfigError::Unreadable { file: path.to_owned(), error })?;
+    parse(&yaml, path, env)
+}
+
+/// Checks the text of a configuration file, and reads the secrets that it names.
+///
+/// `file_name` is the name that errors show; relative paths in the text start from its directory.
+///
+/// # Errors
+///
+/// When anything in the text is wrong, or a secret cannot be read.
+pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<Config, ConfigError> {
+    let invalid = |problems| ConfigError::Invalid { file: file_name.to_owned(), problems };
+    let raw = yaml::read(yaml).map_err(|problem| invalid(vec![problem]))?;
+    let directory = file_name.parent().unwrap_or(Path::new(""));
+    validate::config(raw, directory, env).map_err(|findings| invalid(validate::problems(&findings, yaml)))
+}

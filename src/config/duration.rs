@@ -1,0 +1,63 @@
+//! Durations as Prometheus writes them: `15s`, `500ms`, `1h30m`.
+
+use std::time::Duration;
+
+/// Units from the longest to the shortest, which is also the order within a duration.
+const UNITS: [(&str, u64); 6] =
+    [("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+
+/// Reads a duration such as `1h30m`.
+///
+/// # Errors
+///
+/// What is wrong, without the key: a missing or unknown unit, units out of order, an overflow.
+pub(super) fn parse(text: &str) -> Result<Duration, String> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("a duration needs a unit; write `{text}s` for seconds"));
+    }
+    let mut rest = text;
+    let mut total: u64 = 0;
+    let mut units = UNITS.iter();
+    while !rest.is_empty() {
+        let (digits, after) = split_at_first(rest, |c| !c.is_ascii_digit());
+        let (unit, after) = split_at_first(after, |c| c.is_ascii_digit());
+        let Some((_, ms)) = units.find(|(name, _)| *name == unit) else {
+            return Err(invalid(text));
+        };
+        let Ok(number) = digits.parse::<u64>() else {
+            return Err(invalid(text));
+        };
+        total = number
+            .checked_mul(*ms)
+            .and_then(|part| total.checked_add(part))
+            .ok_or_else(|| format!("`{text}` is too long"))?;
+        rest = after;
+    }
+    if text.is_empty() {
+        return Err(invalid(text));
+    }
+    Ok(Duration::from_millis(total))
+}
+
+/// Writes a duration the way [`parse`] reads it; parts of a millisecond are dropped.
+pub(super) fn text(duration: Duration) -> String {
+    let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let mut out = String::new();
+    // Weeks and days are read but not written: `36h` is clearer than `1d12h` beside a timeout.
+    for (unit, ms) in UNITS.iter().skip(2) {
+        let count = rest / ms;
+        rest %= ms;
+        if count > 0 {
+            out.push_str(&format!("{count}{unit}"));
+        }
+    }
+    if out.is_empty() { "0s".to_owned() } else { out }
+}
+
+fn invalid(text: &str) -> String {
+    format!("`{text}` is not a duration; write for example `500ms`, `15s`, `10m` or `1h30m`")
+}
+
+fn split_at_first(text: &str, stop: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(stop).unwrap_or(text.len()))
+}

@@ -1,0 +1,151 @@
+//! What the configuration asks of the machine: environment variables and secret files.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::Secret;
+
+/// Where systemd puts the credentials of a unit.
+const CREDENTIALS_DIRECTORY: &str = "CREDENTIALS_DIRECTORY";
+
+/// The largest secret file that is read, in bytes; a password is far shorter, and a mistaken
+/// path may lead to something without an end.
+const MAX_SECRET_BYTES: u64 = 64 * 1024;
+
+/// The machine as the configuration sees it. Tests inject what they need and touch nothing real.
+#[derive(Clone, Default)]
+pub struct Environment {
+    /// Whether the process's own environment and the disk are asked too.
+    real: bool,
+    variables: BTreeMap<String, OsString>,
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Environment {
+    /// The environment of this process, and the disk.
+    #[must_use]
+    pub fn process() -> Self {
+        Self { real: true, ..Self::default() }
+    }
+
+    /// No variables and no files.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// With an environment variable, before a real one of the same name.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// With the directory of systemd credentials.
+    #[must_use]
+    pub fn with_credentials_directory(self, directory: impl Into<PathBuf>) -> Self {
+        self.with_variable(CREDENTIALS_DIRECTORY, directory.into())
+    }
+
+    /// With a file, before a real one at the same path.
+    #[must_use]
+    pub fn with_file(mut self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(path.into(), content.into());
+        self
+    }
+
+    /// The secret in a file; one line end at its end is not part of it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the file, never its content.
+    pub(super) fn secret_from_file(&self, path: &Path) -> Result<Secret, String> {
+        let shown = path.display();
+        let bytes = self.read(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SECRET_BYTES {
+            return Err(format!("`{shown}` is too large for a password"));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8 text"))?;
+        let text =
+            text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
+        if text.is_empty() {
+            return Err(format!("`{shown}` is empty; it must hold the password"));
+        }
+        Ok(Secret::new(text))
+    }
+
+    /// The secret in an environment variable.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong. The variable is named only when it looks like one: whoever mistakes the
+    /// key writes the password itself there.
+    pub(super) fn secret_from_variable(&self, name: &str) -> Result<Secret, String> {
+        let conventional = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        let shown = if conventional {
+            format!("the environment variable `{name}`")
+        } else {
+            "the environment variable named here".to_owned()
+        };
+        let value = self.variable(name).ok_or_else(|| format!("{shown} is not set"))?;
+        let text = value.into_string().map_err(|_| format!("{shown} is not UTF-8 text"))?;
+        if text.is_empty() {
+            return Err(format!("{shown} is empty; it must hold the password"));
+        }
+        Ok(Secret::new(text))
+    }
+
+    /// The secret in a systemd credential: a file of that name in `$CREDENTIALS_DIRECTORY`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the file, never its content.
+    pub(super) fn secret_from_credential(&self, name: &str) -> Result<Secret, String> {
+        if name.contains('/') || name == ".." || name == "." {
+            return Err("a credential is named, not located; for a path there is `password_file`".to_owned());
+        }
+        let directory = self.variable(CREDENTIALS_DIRECTORY).ok_or_else(|| {
+            format!(
+                "${CREDENTIALS_DIRECTORY} is not set; run as a systemd unit with `LoadCredential=`, or use \
+                 `password_file`"
+            )
+        })?;
+        self.secret_from_file(&Path::new(&directory).join(name))
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        // The standard library panics, or finds nothing, on a name that no variable can have.
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return None;
+        }
+        let given = self.variables.get(name).cloned();
+        given.or_else(|| if self.real { std::env::var_os(name) } else { None })
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if let Some(content) = self.files.get(path) {
+            return Ok(content.clone());
+        }
+        if !self.real {
+            return Err(io::Error::from_raw_os_error(2));
+        }
+        let mut content = Vec::new();
+        File::open(path)?.take(MAX_SECRET_BYTES.saturating_add(1)).read_to_end(&mut content)?;
+        Ok(content)
+    }
+}
+
+impl fmt::Debug for Environment {
+    /// Names only: the values and contents are secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("real", &self.real)
+            .field("variables", &self.variables.keys())
+            .field("files", &self.files.keys())
+            .finish()
+    }
+}

@@ -1,0 +1,69 @@
+//! What is wrong with a configuration, and where.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A configuration that cannot be used. It displays one line a problem and never a secret.
+#[derive(Debug)]
+pub enum ConfigError {
+    /// The file cannot be read, or is not text.
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file can be read, and something in it is wrong.
+    Invalid {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, in the order of the file; at least one.
+        problems: Vec<Problem>,
+    },
+}
+
+/// One thing that is wrong in a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Line of the offending value or key, from 1.
+    pub line: u64,
+    /// Column of it, in characters from 1.
+    pub column: u64,
+    /// Path of the key, such as `sources[0].queues[1].lease.timeout`; list items count from 0.
+    pub key: Option<String>,
+    /// What is wrong; and what to do about it.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: ", self.line, self.column)?;
+        if let Some(key) = &self.key {
+            write!(f, "key `{key}`: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { file, error } => {
+                write!(f, "{}: cannot read the configuration: {error}", file.display())
+            }
+            Self::Invalid { file, problems } => {
+                for (index, problem) in problems.iter().enumerate() {
+                    if index > 0 {
+                        writeln!(f)?;
+                    }
+                    write!(f, "{}:{problem}", file.display())?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+// No `source`: the text of the operating system is already in the line.
+impl std::error::Error for ConfigError {}

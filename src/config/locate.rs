@@ -1,0 +1,186 @@
+//! From a place in the file to the key that stands there.
+//!
+//! The deserializer reports lines and columns but no paths. So when there is an error, and only
+//! then, the file is read a second time into a bare tree of places.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
+use serde_saphyr::{Location, Spanned};
+
+use super::setting::{Placed, Spot};
+
+/// The places of a file's keys and values.
+#[derive(Default)]
+pub(super) struct Places {
+    /// Places of values, from the outside in.
+    values: Vec<Place>,
+    /// Places of keys.
+    keys: Vec<Place>,
+}
+
+struct Place {
+    at: Spot,
+    path: String,
+    found: &'static str,
+}
+
+impl Places {
+    /// Reads the places.
+    ///
+    /// # Errors
+    ///
+    /// When the file is not YAML, or has keys that are not scalars.
+    pub(super) fn of(yaml: &str) -> Result<Self, serde_saphyr::Error> {
+        // Everything that can be refused is let through: this tree only finds paths.
+        let options = serde_saphyr::options! {
+            with_snippet: false,
+            duplicate_keys: DuplicateKeyPolicy::PassThrough,
+            non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+            null_as_string: true,
+        };
+        let root = serde_saphyr::from_str_with_options::<Spanned<Tree>>(yaml, options)?;
+        let mut places = Self::default();
+        places.collect(&root, String::new());
+        Ok(places)
+    }
+
+    /// The path of the value at a place; empty for the whole file.
+    pub(super) fn value_path(&self, at: Spot) -> Option<&str> {
+        self.values.iter().find(|place| place.at == at).map(|place| place.path.as_str())
+    }
+
+    /// The path of the key at a place.
+    pub(super) fn key_path(&self, at: Spot) -> Option<&str> {
+        self.keys.iter().find(|place| place.at == at).map(|place| place.path.as_str())
+    }
+
+    /// The path of the value at a place that an error of the deserializer names. Behind an alias
+    /// this is the outermost value.
+    pub(super) fn value_path_at(&self, at: Location) -> Option<&str> {
+        self.values.iter().find(|place| place.at.is_at(at)).map(|place| place.path.as_str())
+    }
+
+    /// The path of the key at a place that an error of the deserializer names.
+    pub(super) fn key_path_at(&self, at: Location, key: Option<&str>) -> Option<&str> {
+        let mut paths = self.keys.iter().filter(|place| place.at.is_at(at)).map(|place| place.path.as_str());
+        match key {
+            // Behind an alias all keys are at one place.
+            Some(key) => {
+                paths.find(|path| path.strip_suffix(key).is_some_and(|p| p.is_empty() || p.ends_with('.')))
+            }
+            None => paths.next(),
+        }
+    }
+
+    /// What kind of value is at a place that an error of the deserializer names.
+    pub(super) fn found_at(&self, at: Location) -> Option<&'static str> {
+        self.values.iter().find(|place| place.at.is_at(at)).map(|place| place.found)
+    }
+
+    fn collect(&mut self, node: &Spanned<Tree>, path: String) {
+        let found = match &node.value {
+            Tree::Scalar(found) => found,
+            Tree::List(_) => "a list",
+            Tree::Mapping(_) => "a mapping",
+        };
+        self.values.push(Place { at: node.spot(), path: path.clone(), found });
+        match &node.value {
+            Tree::Scalar(_) => {}
+            Tree::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.collect(item, format!("{path}[{index}]"));
+                }
+            }
+            Tree::Mapping(entries) => {
+                for (key, value) in entries {
+                    let path = child(&path, &key.value);
+                    self.keys.push(Place { at: key.spot(), path: path.clone(), found: "a key" });
+                    self.collect(value, path);
+                }
+            }
+        }
+    }
+}
+
+/// The path of a key in the mapping at `parent`.
+pub(super) fn child(parent: &str, key: &str) -> String {
+    if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") }
+}
+
+/// A YAML node without its values.
+enum Tree {
+    Scalar(&'static str),
+    List(Vec<Spanned<Tree>>),
+    Mapping(Vec<(Spanned<String>, Spanned<Tree>)>),
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Tree, E> {
+        Ok(Tree::Scalar("a string"))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Tree, E> {
+        Ok(Tree::Scalar("true or false"))
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Tree, E> {
+        Ok(Tree::Scalar("a number"))
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Tree, E> {
+        Ok(Tree::Scalar("a number"))
+    }
+
+    fn visit_i128<E: Error>(self, _: i128) -> Result<Tree, E> {
+        Ok(Tree::Scalar("a number"))
+    }
+
+    fn visit_u128<E: Error>(self, _: u128) -> Result<Tree, E> {
+        Ok(Tree::Scalar("a number"))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Tree, E> {
+        Ok(Tree::Scalar("a number"))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Tree, E> {
+        Ok(Tree::Scalar("nothing"))
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Tree, E> {
+        Ok(Tree::Scalar("nothing"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
+        let mut all = Vec::new();
+        while let Some(item) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(Tree::List(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
+        let mut all = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            all.push(entry);
+        }
+        Ok(Tree::Mapping(all))
+    }
+}

@@ -1,0 +1,163 @@
+//! Mappings of well-known tables, written in the form that a user would write.
+
+use std::fmt;
+
+use super::raw::{RawControlTable, RawQueue, RawRunLog};
+use super::setting::{Field, Spot};
+
+/// What a target is: the list of a source that it stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TargetKind {
+    /// A queue table, under `queues`.
+    Queue,
+    /// A run-log table, under `run_logs`.
+    RunLog,
+    /// A control table of notifications, under `control_tables`.
+    ControlTable,
+}
+
+impl TargetKind {
+    /// The key of the list in a source.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Queue => "queues",
+            Self::RunLog => "run_logs",
+            Self::ControlTable => "control_tables",
+        }
+    }
+}
+
+impl fmt::Display for TargetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key())
+    }
+}
+
+/// A mapping that a target can start from by `preset: NAME`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// Which targets may name it.
+    pub kind: TargetKind,
+    /// Its name; unique over all kinds.
+    pub name: &'static str,
+    /// The mapping, as a target would write it; it lacks only the target's `name`.
+    pub yaml: &'static str,
+}
+
+macro_rules! preset {
+    ($kind:ident, $name:literal) => {
+        Preset {
+            kind: TargetKind::$kind,
+            name: $name,
+            yaml: include_str!(concat!("presets/", $name, ".yaml")),
+        }
+    };
+}
+
+static PRESETS: [Preset; 8] = [
+    preset!(Queue, "lease"),
+    preset!(Queue, "lease_minimal"),
+    preset!(Queue, "transactional"),
+    preset!(Queue, "transactional_owner"),
+    preset!(RunLog, "notification_run_log"),
+    preset!(RunLog, "notification_run_log_pl"),
+    preset!(ControlTable, "notification_control"),
+    preset!(ControlTable, "notification_control_pl"),
+];
+
+/// Every preset, kind by kind.
+#[must_use]
+pub fn presets() -> &'static [Preset] {
+    &PRESETS
+}
+
+/// The presets of one kind.
+pub(super) fn of_kind(kind: TargetKind) -> impl Iterator<Item = &'static Preset> {
+    PRESETS.iter().filter(move |preset| preset.kind == kind)
+}
+
+/// A target's mapping that can take what it lacks from a preset.
+pub(super) trait Overridable: serde::de::DeserializeOwned {
+    /// Which presets fit.
+    const KIND: TargetKind;
+
+    /// Takes out the name of the preset that it starts from.
+    fn take_preset(&mut self) -> Field<String>;
+
+    /// This mapping, completed by a preset that the file names at `at`.
+    fn or_preset(self, preset: Self, at: Spot) -> Self;
+}
+
+/// Completes a target key by key. A macro, so that a key cannot be forgotten: the struct literal
+/// names every one.
+macro_rules! overridable {
+    ($raw:ident, $kind:ident, $($field:ident),+) => {
+        impl Overridable for $raw {
+            const KIND: TargetKind = TargetKind::$kind;
+
+            fn take_preset(&mut self) -> Field<String> {
+                std::mem::take(&mut self.preset)
+            }
+
+            fn or_preset(self, preset: Self, at: Spot) -> Self {
+                Self { $($field: self.$field.or_preset(preset.$field, at)),+ }
+            }
+        }
+    };
+}
+
+overridable!(
+    RawQueue,
+    Queue,
+    name,
+    table,
+    preset,
+    sample_interval,
+    filter,
+    queue_label,
+    state,
+    lease,
+    claimed_at,
+    available_at,
+    enqueued_at,
+    attempts,
+    max_attempts,
+    count_done
+);
+overridable!(
+    RawRunLog,
+    RunLog,
+    name,
+    table,
+    preset,
+    sample_interval,
+    filter,
+    id,
+    step,
+    run_step,
+    steps,
+    start,
+    end,
+    duration,
+    candidates,
+    outcome,
+    lock,
+    batch_size,
+    late_window
+);
+overridable!(
+    RawControlTable,
+    ControlTable,
+    name,
+    table,
+    preset,
+    sample_interval,
+    filter,
+    id,
+    kind,
+    kinds,
+    at,
+    batch_size,
+    late_window
+);

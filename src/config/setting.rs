@@ -1,0 +1,215 @@
+//! Values of a configuration file that serde's own types cannot tell apart.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::{Location, Spanned};
+
+/// A key that may be absent, or be given as `null`, or have a value.
+///
+/// Absent and `null` differ where there is a preset: an absent key takes the preset's value, and
+/// `null` removes it.
+#[derive(Debug, Default)]
+pub(super) enum Setting<T> {
+    /// The key is not in the file.
+    #[default]
+    Absent,
+    /// The key is there, without a value.
+    Null,
+    /// The key has a value.
+    Set(T),
+}
+
+/// A setting that knows where its value stands.
+pub(super) type Field<T> = Setting<Spanned<T>>;
+
+impl<T> Setting<T> {
+    /// The value, if there is one.
+    pub(super) fn given(self) -> Option<T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+}
+
+/// Where a value stands. Behind an alias these are two places: the alias, which an error shows,
+/// and the anchored value, which tells the values behind one alias apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    referenced: Location,
+    defined: Location,
+}
+
+impl Spot {
+    /// Line and column, from 1.
+    pub(super) fn line_and_column(self) -> (u64, u64) {
+        (self.referenced.line().max(1), self.referenced.column().max(1))
+    }
+
+    /// Whether a place that only an error of the deserializer names is this one.
+    pub(super) fn is_at(self, at: Location) -> bool {
+        (self.referenced.line(), self.referenced.column()) == (at.line(), at.column())
+    }
+
+    /// A value that stands here.
+    pub(super) fn with<T>(self, value: T) -> Spanned<T> {
+        Spanned::new(value, self.referenced, self.defined)
+    }
+}
+
+/// Values that know where they stand.
+pub(super) trait Placed {
+    /// Where this value stands.
+    fn spot(&self) -> Spot;
+}
+
+impl<T> Placed for Spanned<T> {
+    fn spot(&self) -> Spot {
+        Spot { referenced: self.referenced, defined: self.defined }
+    }
+}
+
+impl<T> Field<T> {
+    /// This setting, or the preset's where this one is absent. A value of the preset is then
+    /// said to stand at `at`, where the file names the preset, because the preset's own lines
+    /// mean nothing to the reader of an error.
+    pub(super) fn or_preset(self, preset: Self, at: Spot) -> Self {
+        match (self, preset) {
+            (Self::Absent, Self::Set(value)) => Self::Set(at.with(value.value)),
+            (own, _) => own,
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Set))
+    }
+}
+
+/// A value with a short and a long form: a scalar, or a mapping.
+///
+/// What fits neither is kept by name instead of being refused here, since an error from inside a
+/// visitor would be reported at the place of the enclosing mapping.
+#[derive(Debug)]
+pub(super) enum Short<T> {
+    /// A string.
+    Text(String),
+    /// A whole number.
+    Integer(i128),
+    /// `true` or `false`.
+    Bool(bool),
+    /// The long form.
+    Mapping(T),
+    /// Something else: what it is.
+    Other(&'static str),
+}
+
+/// A scalar that a column is compared with.
+pub(super) type Constant = Short<IgnoredAny>;
+
+impl<T> Short<T> {
+    /// What the value is, for an error.
+    pub(super) fn found(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a string",
+            Self::Integer(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::Mapping(_) => "a mapping",
+            Self::Other(what) => what,
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Short<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ShortVisitor(PhantomData))
+    }
+}
+
+struct ShortVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ShortVisitor<T> {
+    type Value = Short<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        Ok(Short::Text(value.to_owned()))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Short::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Short::Integer(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Short::Integer(value.into()))
+    }
+
+    fn visit_i128<E: Error>(self, value: i128) -> Result<Self::Value, E> {
+        Ok(Short::Integer(value))
+    }
+
+    fn visit_u128<E: Error>(self, _: u128) -> Result<Self::Value, E> {
+        Ok(Short::Other("a number that is too large"))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Short::Other("a decimal number"))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Short::Other("nothing"))
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Short::Other("nothing"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Short::Other("a list"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(entries)).map(Short::Mapping)
+    }
+}
+
+/// The entries of a mapping whose keys are the user's own, in the order of the file.
+#[derive(Debug)]
+pub(super) struct Entries<K, V>(pub(super) Vec<(Spanned<K>, Spanned<V>)>);
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Entries<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
+}
+
+struct EntriesVisitor<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for EntriesVisitor<K, V> {
+    type Value = Entries<K, V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            all.push(entry);
+        }
+        Ok(Entries(all))
+    }
+}

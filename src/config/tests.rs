@@ -1,0 +1,90 @@
+//! Tests of the configuration, one file a subject.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod column;
+mod file;
+mod presets;
+mod queue;
+mod run_log;
+mod source;
+mod values;
+
+use std::path::Path;
+
+use super::{Config, ConfigError, ControlTable, Environment, Queue, RunLog, parse};
+
+/// The password of the SQL Server login in these tests; no error may show it.
+const PASSWORD: &str = "hunter2";
+
+fn environment() -> Environment {
+    Environment::empty()
+        .with_variable("DB_PASSWORD", PASSWORD)
+        .with_file("/run/secrets/db", format!("{PASSWORD}\n"))
+}
+
+fn result(yaml: &str) -> Result<Config, ConfigError> {
+    parse(yaml, Path::new("config.yaml"), &environment())
+}
+
+fn config(yaml: &str) -> Config {
+    result(yaml).unwrap_or_else(|error| panic!("{error}\n---\n{yaml}"))
+}
+
+/// The text of the errors in a file.
+fn errors(yaml: &str) -> String {
+    let text = match result(yaml) {
+        Ok(config) => panic!("no error in:\n{yaml}\n{config:#?}"),
+        Err(error) => error.to_string(),
+    };
+    assert!(!text.contains(PASSWORD), "a secret in an error: {text}");
+    text
+}
+
+/// A file with one target in a database, its keys given one a line.
+fn with_target(database: &str, list: &str, keys: &str) -> String {
+    let keys: String = keys.trim().lines().map(|line| format!("\n        {line}")).collect();
+    format!("sources:\n  - name: db\n    {database}\n    {list}:\n      - name: target{keys}\n")
+}
+
+const SQLITE: &str = "sqlite: { file: /queue.db }";
+const MSSQL: &str = "mssql: { host: db1, database: Orders, user: sqlqueue, password_env: DB_PASSWORD }";
+
+/// A queue in SQLite; its first key stands on line 6, column 9.
+fn queue_file(keys: &str) -> String {
+    with_target(SQLITE, "queues", keys)
+}
+
+fn queue(keys: &str) -> Queue {
+    config(&queue_file(keys)).sources.remove(0).queues.remove(0)
+}
+
+fn queue_errors(keys: &str) -> String {
+    errors(&queue_file(keys))
+}
+
+fn run_log(keys: &str) -> RunLog {
+    config(&with_target(SQLITE, "run_logs", keys)).sources.remove(0).run_logs.remove(0)
+}
+
+fn run_log_errors(keys: &str) -> String {
+    errors(&with_target(SQLITE, "run_logs", keys))
+}
+
+fn control_table(keys: &str) -> ControlTable {
+    config(&with_target(SQLITE, "control_tables", keys)).sources.remove(0).control_tables.remove(0)
+}
+
+/// A file whose source is a SQL Server with these keys, one a line from line 4, column 7.
+fn mssql_file(keys: &str) -> String {
+    let keys: String = keys.trim().lines().map(|line| format!("\n      {line}")).collect();
+    format!("sources:\n  - name: db\n    mssql:{keys}\n    queues: [ {{ name: q, preset: lease }} ]\n")
+}
+
+/// The keys of a login, but for the password.
+const LOGIN: &str = "host: db1\ndatabase: Orders\nuser: sqlqueue\n";

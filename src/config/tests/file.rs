@@ -1,0 +1,403 @@
+//! The file as a whole: syntax, unknown keys, wrong types, defaults, names.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{SQLITE, config, environment, errors, queue_errors, queue_file};
+use crate::config::{ConfigError, Database, Environment, Global, load};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn with_global(global: &str) -> String {
+    format!("global: {{ {global} }}\n{}", queue_file("preset: lease"))
+}
+
+#[test]
+fn global_settings_have_defaults() {
+    let expected = Global {
+        sample_interval: 15 * SECOND,
+        query_timeout: 5 * SECOND,
+        lock_timeout: SECOND,
+        stale_after: 60 * SECOND,
+        max_label_values: 100,
+    };
+    assert_eq!(config(&queue_file("preset: lease")).global, expected);
+    assert_eq!(config(&with_global("")).global, expected);
+    assert_eq!(config(&format!("global:\n{}", queue_file("preset: lease"))).global, expected);
+}
+
+#[test]
+fn global_settings_are_read() {
+    let global = config(&with_global(
+        "sample_interval: 1m30s, query_timeout: 20s, lock_timeout: 0s, stale_after: 1h, max_label_values: 7",
+    ))
+    .global;
+    assert_eq!(
+        global,
+        Global {
+            sample_interval: 90 * SECOND,
+            query_timeout: 20 * SECOND,
+            lock_timeout: Duration::ZERO,
+            stale_after: 3600 * SECOND,
+            max_label_values: 7,
+        }
+    );
+}
+
+#[test]
+fn the_sample_interval_of_a_target_overrides_the_global_one() {
+    let file = with_global("sample_interval: 20s");
+    assert_eq!(config(&file).sources[0].queues[0].target.sample_interval, 20 * SECOND);
+    let file = queue_file("preset: lease\nsample_interval: 30s");
+    assert_eq!(config(&file).sources[0].queues[0].target.sample_interval, 30 * SECOND);
+}
+
+#[test]
+fn a_lock_timeout_that_outlasts_the_query_timeout_is_refused() {
+    assert_eq!(
+        errors(&with_global("lock_timeout: 5s")),
+        "config.yaml:1:25: key `global.lock_timeout`: `lock_timeout` (5s) must be shorter than \
+         `query_timeout` (5s, the default); change one of them"
+    );
+    assert_eq!(
+        errors(&with_global("query_timeout: 500ms")),
+        "config.yaml:1:26: key `global.query_timeout`: `lock_timeout` (1s, the default) must be shorter than \
+         `query_timeout` (500ms); change one of them"
+    );
+}
+
+#[test]
+fn gauges_may_not_go_stale_between_two_samples() {
+    assert_eq!(
+        errors(&with_global("sample_interval: 2m")),
+        "config.yaml:1:28: key `global.sample_interval`: `sample_interval` (2m) must not be longer than \
+         `stale_after` (1m, the default); change one of them"
+    );
+    assert_eq!(
+        queue_errors("preset: lease\nsample_interval: 5m"),
+        "config.yaml:7:26: key `sources[0].queues[0].sample_interval`: `sample_interval` (5m) must not be \
+         longer than `global.stale_after` (1m, the default); change one of them"
+    );
+}
+
+#[test]
+fn durations_out_of_bounds_are_refused() {
+    assert_eq!(
+        errors(&with_global("sample_interval: 0s")),
+        "config.yaml:1:28: key `global.sample_interval`: `0s` is too short; at least `100ms`"
+    );
+    assert_eq!(
+        errors(&with_global("stale_after: 8d")),
+        "config.yaml:1:24: key `global.stale_after`: `8d` is too long; at most `168h`"
+    );
+}
+
+#[test]
+fn a_bare_number_is_not_a_duration() {
+    assert_eq!(
+        errors(&with_global("sample_interval: 15")),
+        "config.yaml:1:28: key `global.sample_interval`: a duration needs a unit; write `15s` for seconds"
+    );
+}
+
+#[test]
+fn the_bound_on_label_values_has_bounds_itself() {
+    assert_eq!(
+        errors(&with_global("max_label_values: 0")),
+        "config.yaml:1:29: key `global.max_label_values`: 0 is not between 1 and 10000"
+    );
+}
+
+#[test]
+fn an_unknown_key_suggests_the_nearest() {
+    assert_eq!(
+        queue_errors("preset: lease\nqueued_at: QueuedAt"),
+        "config.yaml:7:9: key `sources[0].queues[0].queued_at`: unknown key; did you mean `enqueued_at`?"
+    );
+    assert_eq!(
+        errors("global: { interval: 15s }"),
+        "config.yaml:1:11: key `global.interval`: unknown key; did you mean `sample_interval`?"
+    );
+}
+
+#[test]
+fn an_unknown_key_far_from_all_lists_the_valid_ones() {
+    assert_eq!(
+        errors("state_file: /var/lib/state.json"),
+        "config.yaml:1:1: key `state_file`: unknown key; valid keys: global, sources"
+    );
+    assert_eq!(
+        queue_errors("preset: lease\nlease: { kind: owner, colum: X }"),
+        "config.yaml:7:31: key `sources[0].queues[0].lease.colum`: unknown key; did you mean `column`?"
+    );
+    assert_eq!(
+        queue_errors("preset: lease\nclaimed_at: { column: X, tz: utc }"),
+        "config.yaml:7:34: key `sources[0].queues[0].claimed_at.tz`: unknown key; valid keys: column, \
+         encoding, zone"
+    );
+}
+
+#[test]
+fn an_unknown_word_suggests_the_nearest() {
+    assert_eq!(
+        queue_errors("preset: lease\nlease: { kind: untill, column: X }"),
+        "config.yaml:7:24: key `sources[0].queues[0].lease.kind`: unknown value `untill`; did you mean \
+         `until`?"
+    );
+    assert_eq!(
+        queue_errors("preset: lease\nstate: { column: State, map: { R: waiting } }"),
+        "config.yaml:7:43: key `sources[0].queues[0].state.map.R`: unknown value `waiting`; expected one of: \
+         ready, scheduled, retrying, running, failed, done"
+    );
+}
+
+#[test]
+fn a_wrong_type_says_what_was_expected() {
+    let cases = [
+        (
+            "table: [JobQueue]",
+            "7:16: key `sources[0].queues[0].table`: expected a string, found a list; quote a \
+          name that begins with a bracket: '[name]'",
+        ),
+        ("table: { a: b }", "7:16: key `sources[0].queues[0].table`: expected a string, found a mapping"),
+        (
+            "state: ready",
+            "7:16: key `sources[0].queues[0].state`: expected a mapping of keys to values, found a \
+          string",
+        ),
+        (
+            "count_done: 1",
+            "7:21: key `sources[0].queues[0].count_done`: expected `true` or `false`, found a \
+          number",
+        ),
+        (
+            "claimed_at: 5",
+            "7:21: key `sources[0].queues[0].claimed_at`: expected a column name or a mapping of \
+          `column`, `encoding` and `zone`, found a number",
+        ),
+        (
+            "claimed_at: [x]",
+            "7:21: key `sources[0].queues[0].claimed_at`: expected a column name or a mapping of \
+          `column`, `encoding` and `zone`, found a list",
+        ),
+        (
+            "where: [x]",
+            "7:16: key `sources[0].queues[0].where`: expected a mapping of keys to values, found a \
+          list",
+        ),
+        (
+            "state: { constant: [ready] }",
+            "7:28: key `sources[0].queues[0].state.constant`: expected a single \
+          word, found a list",
+        ),
+    ];
+    for (keys, expected) in cases {
+        assert_eq!(queue_errors(&format!("preset: lease\n{keys}")), format!("config.yaml:{expected}"));
+    }
+    assert_eq!(
+        errors("global: { max_label_values: many }\n"),
+        "config.yaml:1:29: key `global.max_label_values`: expected a whole number from 0 to 4294967295, found \
+         a string"
+    );
+    assert_eq!(errors("sources: 5"), "config.yaml:1:10: key `sources`: expected a list, found a number");
+    assert_eq!(errors("- a"), "config.yaml:1:1: expected a mapping of keys to values, found a list");
+}
+
+#[test]
+fn an_empty_file_lacks_its_sources() {
+    let expected = "config.yaml:1:1: key `sources`: is missing; at least one source is needed";
+    assert_eq!(errors(""), expected);
+    assert_eq!(errors("sources:"), expected);
+    assert_eq!(
+        errors("sources: []"),
+        "config.yaml:1:10: key `sources`: is empty; at least one source is needed"
+    );
+}
+
+#[test]
+fn broken_yaml_is_reported_with_its_place() {
+    assert_eq!(
+        errors("global: {\nsources: ]"),
+        "config.yaml:1:9: not valid YAML: mismatched bracket '{' closed by ']'"
+    );
+    assert_eq!(
+        errors("global:\n  query_timeout: 1s\n  query_timeout: 2s\n"),
+        "config.yaml:3:3: key `global.query_timeout`: this key is given twice in one mapping; keep one of them"
+    );
+    assert_eq!(
+        errors("global: {}\n---\nsources: []\n"),
+        "config.yaml:3:1: a second YAML document begins here; a configuration is one document"
+    );
+    assert_eq!(
+        errors("sources: !secret x\n"),
+        "config.yaml:1:18: key `sources`: YAML tags are not used here; quote a value that begins with `!`"
+    );
+}
+
+#[test]
+fn errors_inside_an_alias_stand_at_the_alias() {
+    let file = format!(
+        "sources:\n  - name: a\n    {SQLITE}\n    queues:\n      - &q\n        name: q\n        preset: lease\n      - *q\n"
+    );
+    assert_eq!(
+        errors(&file),
+        "config.yaml:8:9: key `sources[0].queues[1].name`: `q` is also the name on line 6; names in the queues of a \
+         source are unique"
+    );
+    let file = format!(
+        "sources:\n  - name: a\n    {SQLITE}\n    queues:\n      - &q {{ name: q, preset: lease, claimed_at: X }}\n    run_logs:\n      - *q\n"
+    );
+    assert_eq!(
+        errors(&file),
+        "config.yaml:7:9: key `sources[0].run_logs[0].claimed_at`: unknown key; valid keys: name, table, \
+         preset, sample_interval, where, id, step, run_step, steps, start, end, duration, candidates, outcome, \
+         lock, batch_size, late_window"
+    );
+    let file = format!(
+        "sources:\n  - name: a\n    {SQLITE}\n    queues:\n      - {{ name: q, preset: lease, lease: &l {{ kind: owner, column: C }} }}\n      - {{ name: r, preset: lease, lease: {{ <<: *l, column: 'a b' }} }}\n"
+    );
+    assert!(errors(&file).starts_with("config.yaml:6:60: key `sources[0].queues[1].lease.column`: "));
+}
+
+#[test]
+fn several_mistakes_are_reported_together_in_the_order_of_the_file() {
+    let text = errors(
+        "global: { query_timeout: 5 }\nsources:\n  - name: a\n    queues:\n      - name: q\n        lease: { kind: since, column: 'a.b' }\n",
+    );
+    let lines: Vec<&str> = text.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    assert_eq!(
+        lines,
+        [
+            "key `global.query_timeout`",
+            "key `sources[0].mssql`",
+            "key `sources[0].queues[0].table`",
+            "key `sources[0].queues[0].state`",
+            "key `sources[0].queues[0].lease.timeout`",
+            "key `sources[0].queues[0].lease.column`",
+        ],
+        "{text}"
+    );
+}
+
+#[test]
+fn names_are_unique_in_their_scope_only() {
+    let source = |name: &str| {
+        format!(
+            "  - name: {name}\n    {SQLITE}\n    queues: [{{ name: x, preset: lease }}]\n    run_logs: [{{ name: x, preset: notification_run_log }}]\n    control_tables: [{{ name: x, preset: notification_control }}]\n"
+        )
+    };
+    assert_eq!(config(&format!("sources:\n{}{}", source("a"), source("b"))).sources.len(), 2);
+    assert_eq!(
+        errors(&format!("sources:\n{}{}", source("a"), source("a"))),
+        "config.yaml:7:11: key `sources[1].name`: `a` is also the name on line 2; names in sources are unique"
+    );
+}
+
+#[test]
+fn names_are_neither_absent_nor_empty() {
+    assert_eq!(
+        errors(&format!("sources:\n  - {SQLITE}\n    queues: [{{ name: '', preset: lease }}]\n")),
+        "config.yaml:2:5: key `sources[0].name`: is missing; it becomes the value of a label\n\
+         config.yaml:3:22: key `sources[0].queues[0].name`: is empty"
+    );
+}
+
+#[test]
+fn an_unreadable_file_is_named_with_the_reason() {
+    let error = load(Path::new("/nonexistent/config.yaml"), &environment()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/nonexistent/config.yaml: cannot read the configuration: No such file or directory (os error 2)"
+    );
+    assert!(matches!(error, ConfigError::Unreadable { error, .. } if error.kind() == ErrorKind::NotFound));
+}
+
+#[test]
+fn a_file_on_disk_is_loaded_and_relative_paths_start_from_its_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("exporter.yaml");
+    std::fs::write(directory.path().join("password"), "s3cret\n").unwrap();
+    let file = "sources:\n  - name: a\n    mssql: { host: h, database: d, user: u, password_file: password, ca_file: ca.pem }\n    queues: [{ name: q, preset: lease }]\n  - name: b\n    sqlite: { file: queue.db }\n    queues: [{ name: q, preset: lease }]\n";
+    std::fs::write(&path, file).unwrap();
+    let config = load(&path, &Environment::process()).unwrap();
+    let Database::Mssql(mssql) = &config.sources[0].database else { panic!("not SQL Server") };
+    assert_eq!(mssql.password.expose(), "s3cret");
+    assert_eq!(mssql.trust, crate::config::Trust::CaFile(directory.path().join("ca.pem")));
+    let Database::Sqlite(sqlite) = &config.sources[1].database else { panic!("not SQLite") };
+    assert_eq!(sqlite.file, directory.path().join("queue.db"));
+    assert_ne!(sqlite.file, PathBuf::from("queue.db"));
+}
+
+#[test]
+fn a_file_with_everything_in_it_is_read() {
+    let file = r#"
+global: { sample_interval: 15s, query_timeout: 5s, lock_timeout: 1s, stale_after: 60s, max_label_values: 100 }
+sources:
+  - name: orders_db
+    mssql:
+      host: db1
+      port: 1433
+      database: Orders
+      user: sqlqueue
+      password_file: /run/secrets/db
+      encryption: required
+      ca_file: /etc/ssl/orders.pem
+      application_intent: read_only
+    queues:
+      - name: orders
+        table: dbo.JobQueue
+        preset: lease
+        sample_interval: 15s
+        where: { TaskHub: default, Type: 1 }
+        queue_label: QueueName
+        state: { column: State, map: { R: ready, W: running, D: done, F: failed } }
+        count_done: false
+        lease: { kind: until, column: LeaseUntil, token: ClaimToken, tolerance: 0s }
+        claimed_at: ClaimedAt
+        available_at: AvailableAt
+        enqueued_at: { column: EnqueuedAt, encoding: native, zone: Central European Standard Time }
+        attempts: { column: Attempts, counts: claims }
+        max_attempts: { column: MaxAttempts }
+    run_logs:
+      - name: notifications
+        table: dbo.tabela_przebiegow
+        preset: notification_run_log_pl
+        id: id_przebiegu
+        step: krok
+        run_step: przebieg
+        steps: [komentarze, przebieg]
+        start: { column: start, zone: server }
+        end: { column: koniec, zone: server }
+        duration: { column: ms, unit: ms }
+        candidates: kandydatow
+        outcome:
+          column: blad
+          rules:
+            - { like: "POMINIETY%", outcome: skipped }
+            - { like: "BLAD%", outcome: error }
+            - { is_null: true, outcome: ok }
+          default: warning
+        lock: { resource: dbo.powiadomienia_przebieg }
+        batch_size: 1000
+        late_window: 10m
+    control_tables:
+      - name: notifications
+        table: dbo.tabela_powiadomien
+        preset: notification_control_pl
+        id: id_powiadomienia
+        kind: rodzaj
+        kinds: [komentarz]
+        at: { column: kiedy, zone: server }
+        batch_size: 1000
+        late_window: 10m
+  - name: app
+    sqlite: { file: /var/lib/app/queue.db }
+    queues: [{ name: jobs, preset: transactional }]
+"#;
+    let config = config(file);
+    let counts = |source: &crate::config::Source| {
+        (source.queues.len(), source.run_logs.len(), source.control_tables.len())
+    };
+    assert_eq!(config.sources.iter().map(counts).collect::<Vec<_>>(), [(1, 1, 1), (1, 0, 0)]);
+}

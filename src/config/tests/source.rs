@@ -1,0 +1,325 @@
+//! Sources: reaching a database, secrets, TLS.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    LOGIN, MSSQL, PASSWORD, SQLITE, config, environment, errors, mssql_file, queue_file, with_target,
+};
+use crate::config::{
+    Database, Encryption, Endpoint, Environment, Mssql, Secret, Sqlite, TimeZone, Trust, parse,
+};
+
+fn mssql(keys: &str) -> Mssql {
+    match config(&mssql_file(keys)).sources.remove(0).database {
+        Database::Mssql(mssql) => mssql,
+        Database::Sqlite(_) => panic!("not SQL Server"),
+    }
+}
+
+fn mssql_errors(keys: &str) -> String {
+    errors(&mssql_file(keys))
+}
+
+/// A login whose password is said by `password`, on line 7.
+fn login(password: &str) -> String {
+    format!("{LOGIN}{password}")
+}
+
+/// Errors of a login in another environment than the usual one.
+fn errors_in(environment: &Environment, password: &str) -> String {
+    parse(&mssql_file(&login(password)), Path::new("config.yaml"), environment).unwrap_err().to_string()
+}
+
+#[test]
+fn a_server_has_safe_defaults() {
+    assert_eq!(
+        mssql(&login("password_env: DB_PASSWORD")),
+        Mssql {
+            host: "db1".to_owned(),
+            endpoint: Endpoint::Port(1433),
+            database: "Orders".to_owned(),
+            user: "sqlqueue".to_owned(),
+            password: Secret::new(PASSWORD),
+            encryption: Encryption::Required,
+            trust: Trust::System,
+            read_only_intent: false,
+        }
+    );
+}
+
+#[test]
+fn every_setting_of_a_server_is_read() {
+    let server = mssql(&login(
+        "password_file: /run/secrets/db\ninstance: SQLEXPRESS\nencryption: login_only\ntrust_server_certificate: true\napplication_intent: read_only",
+    ));
+    assert_eq!(server.endpoint, Endpoint::Instance("SQLEXPRESS".to_owned()));
+    assert_eq!(server.password, Secret::new(PASSWORD));
+    assert_eq!(server.encryption, Encryption::LoginOnly);
+    assert_eq!(server.trust, Trust::Any);
+    assert!(server.read_only_intent);
+
+    let server = mssql(&login(
+        "password_file: /run/secrets/db\nport: 14330\nencryption: required\nca_file: /etc/ca.crt\ntrust_server_certificate: false\napplication_intent: read_write",
+    ));
+    assert_eq!(server.endpoint, Endpoint::Port(14330));
+    assert_eq!(server.trust, Trust::CaFile(PathBuf::from("/etc/ca.crt")));
+    assert!(!server.read_only_intent);
+
+    assert_eq!(mssql(&login("password_env: DB_PASSWORD\nencryption: off")).encryption, Encryption::Off);
+}
+
+#[test]
+fn a_sqlite_file_is_a_source() {
+    let source = config(&queue_file("preset: lease")).sources.remove(0);
+    assert_eq!(source.database, Database::Sqlite(Sqlite { file: PathBuf::from("/queue.db") }));
+    assert_eq!(
+        errors("sources:\n  - name: a\n    sqlite: {}\n    queues: [{ name: q, preset: lease }]\n"),
+        "config.yaml:3:13: key `sources[0].sqlite.file`: is missing; name the database file"
+    );
+}
+
+#[test]
+fn a_source_is_exactly_one_database() {
+    assert_eq!(
+        errors(&format!(
+            "sources:\n  - name: a\n    {MSSQL}\n    {SQLITE}\n    queues: [{{ name: q, preset: lease }}]\n"
+        )),
+        "config.yaml:4:13: key `sources[0].sqlite`: `sqlite` contradicts `mssql`: a source is one database; \
+         remove one of them"
+    );
+    assert_eq!(
+        errors("sources:\n  - name: a\n    queues: [{ name: q, preset: lease }]\n"),
+        "config.yaml:2:5: key `sources[0].mssql`: is missing; say how to reach the database with `mssql` or \
+         `sqlite`"
+    );
+}
+
+#[test]
+fn a_source_watches_something() {
+    let expected =
+        "config.yaml:2:5: key `sources[0]`: watches nothing; add `queues`, `run_logs` or `control_tables`";
+    assert_eq!(errors(&format!("sources:\n  - name: a\n    {SQLITE}\n")), expected);
+    assert_eq!(
+        errors(&format!("sources:\n  - name: a\n    {SQLITE}\n    queues: []\n    run_logs:\n")),
+        expected
+    );
+}
+
+#[test]
+fn a_server_needs_host_database_login_and_password() {
+    assert_eq!(
+        mssql_errors("port: 1433"),
+        "config.yaml:4:7: key `sources[0].mssql.host`: is missing; name the host of the server\n\
+         config.yaml:4:7: key `sources[0].mssql.database`: is missing; name the database to log in to\n\
+         config.yaml:4:7: key `sources[0].mssql.user`: is missing; name the login\n\
+         config.yaml:4:7: key `sources[0].mssql.password_file`: is missing; give one of `password_file`, \
+         `password_env` and `password_credential`"
+    );
+}
+
+#[test]
+fn a_host_is_only_a_host() {
+    let cases = [
+        (
+            r"db1\SQLEXPRESS",
+            r"`db1\SQLEXPRESS` has an instance in it; write `host: db1` and `instance: SQLEXPRESS`",
+        ),
+        ("db1,1433", "`db1,1433` is more than a host; write the port as `port`"),
+        ("db1:1433", "`db1:1433` is more than a host; write the port as `port`"),
+        (
+            "'[::1]'",
+            "`[::1]` is not a host name or an address; write it without brackets, slashes and spaces",
+        ),
+    ];
+    for (host, expected) in cases {
+        let keys = format!("host: {host}\ndatabase: d\nuser: u\npassword_env: DB_PASSWORD");
+        assert_eq!(mssql_errors(&keys), format!("config.yaml:4:13: key `sources[0].mssql.host`: {expected}"));
+    }
+    assert_eq!(mssql("host: ::1\ndatabase: d\nuser: u\npassword_env: DB_PASSWORD").host, "::1");
+}
+
+#[test]
+fn port_and_instance_contradict_each_other() {
+    assert_eq!(
+        mssql_errors(&login("password_env: DB_PASSWORD\nport: 1433\ninstance: SQLEXPRESS")),
+        "config.yaml:9:17: key `sources[0].mssql.instance`: `instance` contradicts `port`: the SQL Server \
+         Browser tells the port of an instance; remove one of them"
+    );
+    assert_eq!(
+        mssql_errors(&login("password_env: DB_PASSWORD\nport: 0")),
+        "config.yaml:8:13: key `sources[0].mssql.port`: 0 is not a port; the usual one is 1433"
+    );
+    assert_eq!(
+        mssql_errors(&login("password_env: DB_PASSWORD\nport: 70000")),
+        "config.yaml:8:13: key `sources[0].mssql.port`: expected a whole number from 0 to 65535, found a number"
+    );
+}
+
+#[test]
+fn a_ca_file_needs_full_encryption_and_excludes_trusting_everyone() {
+    assert_eq!(
+        mssql_errors(&login("password_env: DB_PASSWORD\nca_file: /ca.pem\ntrust_server_certificate: true")),
+        "config.yaml:9:33: key `sources[0].mssql.trust_server_certificate`: `trust_server_certificate: true` \
+         contradicts `ca_file`: any certificate would do; remove one of them"
+    );
+    for level in ["off", "login_only"] {
+        assert_eq!(
+            mssql_errors(&login(&format!(
+                "password_env: DB_PASSWORD\nca_file: /ca.pem\nencryption: {level}"
+            ))),
+            format!(
+                "config.yaml:9:19: key `sources[0].mssql.encryption`: `encryption: {level}` contradicts \
+                 `ca_file`, which needs `encryption: required`"
+            )
+        );
+    }
+    assert_eq!(
+        mssql_errors(&login("password_env: DB_PASSWORD\nca_file: /etc/ca.cer")),
+        "config.yaml:8:16: key `sources[0].mssql.ca_file`: `/etc/ca.cer` does not end in .pem, .der or .crt"
+    );
+}
+
+#[test]
+fn there_is_exactly_one_password() {
+    assert_eq!(
+        mssql_errors(&login("password_file: /run/secrets/db\npassword_env: DB_PASSWORD")),
+        "config.yaml:8:21: key `sources[0].mssql.password_env`: `password_env` contradicts `password_file`: \
+         there is one password; remove one of them"
+    );
+}
+
+#[test]
+fn a_password_in_the_file_is_refused_and_not_repeated() {
+    for key in ["password", "Password", "pwd"] {
+        assert_eq!(
+            mssql_errors(&login(&format!("{key}: {PASSWORD}"))),
+            format!(
+                "config.yaml:7:7: key `sources[0].mssql.{key}`: a password is never written into this file; use \
+                 `password_file`, `password_env` or `password_credential`"
+            )
+        );
+    }
+    mssql_errors(&login(&format!("password_env: {PASSWORD}")));
+    mssql_errors(&login(&format!("password_file: !{PASSWORD}")));
+    mssql_errors(&login(&format!("password_file: *{PASSWORD}")));
+    mssql_errors(&login(&format!("port: {PASSWORD}")));
+    mssql_errors(&login(&format!("password_file: \"{PASSWORD}")));
+    mssql_errors(&login(&format!("password_file: x: {PASSWORD}")));
+    mssql_errors(&login(&format!("password_file: `{PASSWORD}")));
+    mssql_errors(&login(&format!("password_file: {{ {PASSWORD} }}")));
+    mssql_errors(&login(&format!("password_file: [{PASSWORD}]")));
+}
+
+#[test]
+fn only_the_line_end_of_a_password_file_is_stripped() {
+    let cases = [
+        ("secret\n", "secret"),
+        ("secret\r\n", "secret"),
+        ("secret", "secret"),
+        (" secret \n", " secret "),
+        ("secret\n\n", "secret\n"),
+        ("zażółć\n", "zażółć"),
+    ];
+    for (content, expected) in cases {
+        let environment = Environment::empty().with_file("/p", content);
+        let file = mssql_file(&login("password_file: /p"));
+        let config = parse(&file, Path::new("config.yaml"), &environment).unwrap();
+        let Database::Mssql(mssql) = &config.sources[0].database else { panic!("not SQL Server") };
+        assert_eq!(mssql.password.expose(), expected);
+    }
+}
+
+#[test]
+fn a_password_that_cannot_be_read_names_where_it_was_looked_for() {
+    let key = "config.yaml:7:22: key `sources[0].mssql.password_file`:";
+    assert_eq!(
+        errors_in(&Environment::empty(), "password_file: /absent"),
+        format!("{key} cannot read `/absent`: No such file or directory (os error 2)")
+    );
+    assert_eq!(
+        errors_in(&Environment::empty().with_file("/p", "\n"), "password_file: /p"),
+        format!("{key} `/p` is empty; it must hold the password")
+    );
+    assert_eq!(
+        errors_in(&Environment::empty().with_file("/p", [0xff]), "password_file: /p"),
+        format!("{key} `/p` is not UTF-8 text")
+    );
+    assert_eq!(
+        errors_in(&Environment::process(), "password_file: /dev/zero"),
+        format!("{key} `/dev/zero` is too large for a password")
+    );
+    let key = "config.yaml:7:21: key `sources[0].mssql.password_env`:";
+    assert_eq!(
+        errors_in(&Environment::empty(), "password_env: ORDERS_PASSWORD"),
+        format!("{key} the environment variable `ORDERS_PASSWORD` is not set")
+    );
+    assert_eq!(
+        errors_in(&Environment::empty(), "password_env: hunter2"),
+        format!("{key} the environment variable named here is not set")
+    );
+    assert_eq!(
+        errors_in(&Environment::empty().with_variable("P", ""), "password_env: P"),
+        format!("{key} the environment variable `P` is empty; it must hold the password")
+    );
+}
+
+#[test]
+fn a_systemd_credential_is_read_from_its_directory() {
+    let environment = Environment::empty()
+        .with_credentials_directory("/run/credentials/sqlqueue-exporter.service")
+        .with_file("/run/credentials/sqlqueue-exporter.service/db", "from systemd\n");
+    let file = mssql_file(&login("password_credential: db"));
+    let config = parse(&file, Path::new("config.yaml"), &environment).unwrap();
+    let Database::Mssql(mssql) = &config.sources[0].database else { panic!("not SQL Server") };
+    assert_eq!(mssql.password.expose(), "from systemd");
+
+    let key = "config.yaml:7:28: key `sources[0].mssql.password_credential`:";
+    assert_eq!(
+        errors_in(&environment, "password_credential: other"),
+        format!(
+            "{key} cannot read `/run/credentials/sqlqueue-exporter.service/other`: No such file or directory \
+             (os error 2)"
+        )
+    );
+    assert_eq!(
+        errors_in(&environment, "password_credential: ../db"),
+        format!("{key} a credential is named, not located; for a path there is `password_file`")
+    );
+    assert_eq!(
+        errors_in(&Environment::empty(), "password_credential: db"),
+        format!(
+            "{key} $CREDENTIALS_DIRECTORY is not set; run as a systemd unit with `LoadCredential=`, or use \
+             `password_file`"
+        )
+    );
+}
+
+#[test]
+fn secrets_are_not_in_the_debug_output() {
+    let shown = format!("{:?} {:?}", environment(), config(&mssql_file(&login("password_env: DB_PASSWORD"))));
+    assert!(shown.contains("DB_PASSWORD") && !shown.contains(PASSWORD), "{shown}");
+}
+
+#[test]
+fn a_named_zone_needs_sql_server() {
+    let keys = "preset: lease\nenqueued_at: { column: E, zone: Central European Standard Time }";
+    let mut source = config(&with_target(MSSQL, "queues", keys)).sources.remove(0);
+    let enqueued_at = source.queues.remove(0).enqueued_at.unwrap();
+    assert_eq!(enqueued_at.zone, TimeZone::Named("Central European Standard Time".to_owned()));
+    assert_eq!(
+        errors(&with_target(SQLITE, "queues", keys)),
+        "config.yaml:7:41: key `sources[0].queues[0].enqueued_at.zone`: the time zone `Central European \
+         Standard Time` needs SQL Server; with sqlite a zone is one of utc, offset, server"
+    );
+}
+
+#[test]
+fn a_table_in_sqlite_has_two_parts_at_most() {
+    let keys = "preset: lease\ntable: a.b.c";
+    assert_eq!(config(&with_target(MSSQL, "queues", keys)).sources[0].queues[0].target.table.0.len(), 3);
+    assert_eq!(
+        errors(&with_target(SQLITE, "queues", keys)),
+        "config.yaml:7:16: key `sources[0].queues[0].table`: `a.b.c` has three parts; in sqlite a table is \
+         `table` or `schema.table`"
+    );
+}

@@ -1,0 +1,134 @@
+//! Columns: their names, how times are stored in them, and constants to compare them with.
+
+use serde_saphyr::Spanned;
+
+use super::checker::Checker;
+use super::target::Backend;
+use crate::config::identifier;
+use crate::config::model::{TimeColumn, TimeEncoding, TimeZone};
+use crate::config::raw::{RawTimeColumn, TimeSetting};
+use crate::config::setting::{Constant, Field, Placed, Short, Spot};
+use crate::config::suggest;
+
+/// The zones that are not names of time zones.
+const ZONES: [&str; 3] = ["utc", "offset", "server"];
+
+impl Checker<'_> {
+    /// A column name.
+    pub(super) fn column(&mut self, value: &Spanned<String>) -> Option<String> {
+        match identifier::column(&value.value) {
+            Ok(name) => Some(name),
+            Err(message) => {
+                self.report(value.spot(), message);
+                None
+            }
+        }
+    }
+
+    /// A column name, if one is given.
+    pub(super) fn optional_column(&mut self, field: Field<String>) -> Option<String> {
+        field.given().and_then(|value| self.column(&value))
+    }
+
+    /// A column name that the mapping at `parent` must have.
+    pub(super) fn required_column(
+        &mut self,
+        field: Field<String>,
+        parent: Spot,
+        remedy: &str,
+    ) -> Option<String> {
+        let value = self.required(field, parent, "column", remedy)?;
+        self.column(&value)
+    }
+
+    /// A value whose short form is a column name: the name, or the long form.
+    pub(super) fn column_or<T>(
+        &mut self,
+        setting: Spanned<Short<T>>,
+        keys: &str,
+    ) -> Option<Result<String, (T, Spot)>> {
+        let at = setting.spot();
+        match setting.value {
+            Short::Text(name) => self.column(&at.with(name)).map(Ok),
+            Short::Mapping(mapping) => Some(Err((mapping, at))),
+            other => {
+                let found = other.found();
+                self.report(at, format!("expected a column name or a mapping of {keys}, found {found}"));
+                None
+            }
+        }
+    }
+
+    /// A column that holds a time, if one is given.
+    pub(super) fn time(&mut self, field: Field<TimeSetting>, backend: Backend) -> Option<TimeColumn> {
+        let setting = field.given()?;
+        match self.column_or(setting, "`column`, `encoding` and `zone`")? {
+            Ok(column) => {
+                Some(TimeColumn { column, encoding: TimeEncoding::default(), zone: TimeZone::default() })
+            }
+            Err((mapping, at)) => self.time_mapping(mapping, at, backend),
+        }
+    }
+
+    fn time_mapping(&mut self, raw: RawTimeColumn, at: Spot, backend: Backend) -> Option<TimeColumn> {
+        let encoding = raw.encoding.given().map(|encoding| encoding.value).unwrap_or_default();
+        let zone = match raw.zone.given() {
+            None => Some(TimeZone::Utc),
+            Some(value) => {
+                let zone = self.zone(&value, backend);
+                if encoding != TimeEncoding::Native
+                    && zone.as_ref().is_some_and(|zone| *zone != TimeZone::Utc)
+                {
+                    self.report(
+                        value.spot(),
+                        "`zone` contradicts `encoding`: a number counts from a moment in UTC; remove `zone`, \
+                         or use `encoding: native`",
+                    );
+                }
+                zone
+            }
+        };
+        let column = self.required_column(raw.column, at, "name the column that holds the time")?;
+        Some(TimeColumn { column, encoding, zone: zone? })
+    }
+
+    fn zone(&mut self, value: &Spanned<String>, backend: Backend) -> Option<TimeZone> {
+        let message = match value.value.as_str() {
+            // `UTC` is also the Windows name of the zone.
+            "utc" | "UTC" => return Some(TimeZone::Utc),
+            "offset" => return Some(TimeZone::Offset),
+            "server" => return Some(TimeZone::Server),
+            name if name.contains('/') => format!(
+                "`{name}` is an IANA name, and SQL Server knows Windows names only, such as `Central \
+                 European Standard Time`"
+            ),
+            // Windows names have a space, but for those like `UTC-11`.
+            name if !name.contains(' ') && !name.starts_with("UTC") => {
+                let zones = "expected a Windows time zone name or one of";
+                format!("unknown zone `{name}`; {}", suggest::remedy(name, &ZONES, zones))
+            }
+            name if backend == Backend::Sqlite => format!(
+                "the time zone `{name}` needs SQL Server; with sqlite a zone is one of {}",
+                ZONES.join(", ")
+            ),
+            name if name.chars().any(char::is_control) => "has a control character".to_owned(),
+            name => return Some(TimeZone::Named(name.to_owned())),
+        };
+        self.report(value.spot(), message);
+        None
+    }
+}
+
+/// A constant as the text that a statement compares with; `Err` says what it is instead.
+pub(super) fn constant(value: &Constant) -> Result<String, String> {
+    match value {
+        Short::Text(text) => Ok(text.clone()),
+        Short::Integer(number) => Ok(number.to_string()),
+        // A bit column, which both databases compare with a number.
+        Short::Bool(bit) => Ok(u8::from(*bit).to_string()),
+        other => {
+            let found = other.found();
+            Err(format!("expected a string, a whole number or true or false, found {found}; quote a string"))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A control table of notifications.
+
+use serde_saphyr::Spanned;
+
+use super::checker::{Checker, Names};
+use super::run_log::{key_column, tail};
+use super::target::{Common, Scope};
+use crate::config::model::ControlTable;
+use crate::config::presets::TargetKind;
+use crate::config::raw::RawControlTable;
+use crate::config::setting::Placed;
+
+pub(super) fn control_table(
+    checker: &mut Checker<'_>,
+    raw: Spanned<RawControlTable>,
+    scope: &Scope,
+    names: &mut Names,
+) -> Option<ControlTable> {
+    let at = raw.spot();
+    let raw = raw.value;
+    let common = Common {
+        at,
+        name: raw.name,
+        table: raw.table,
+        filter: raw.filter,
+        sample_interval: raw.sample_interval,
+    };
+    let target_kind = TargetKind::ControlTable;
+    let target = checker.target(common, target_kind, scope, names);
+    let id = key_column(checker, raw.id, at, "id", "name the ascending id column", target_kind);
+    let remedy = "name the column that names the kind of notification";
+    let kind = key_column(checker, raw.kind, at, "kind", remedy, target_kind);
+    let declared_kinds = checker.declared(raw.kinds, scope);
+    let at_column = checker.time(raw.at, scope.backend);
+    let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
+    Some(ControlTable {
+        target: target?,
+        id: id?,
+        kind: kind?,
+        declared_kinds,
+        at: at_column,
+        batch_size,
+        late_window,
+    })
+}

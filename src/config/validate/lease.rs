@@ -1,0 +1,108 @@
+//! How a claim shows in a queue table.
+
+use std::time::Duration;
+
+use serde_saphyr::Spanned;
+
+use super::DAY;
+use super::checker::{Bounds, Checker};
+use super::target::Backend;
+use crate::config::model::{Lease, TimeColumn};
+use crate::config::raw::{RawLease, RawLeaseKind, TimeSetting};
+use crate::config::setting::{Field, Placed, Short, Spot};
+
+const TIMEOUTS: Bounds =
+    Bounds { least: Duration::from_millis(1), most: Duration::from_secs(30 * 24 * 3600) };
+const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
+
+/// The lease of a queue; a queue that says nothing of claims has none.
+pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, backend: Backend) -> Option<Lease> {
+    let Some(raw) = field.given() else { return Some(Lease::None) };
+    let at = raw.spot();
+    let raw = raw.value;
+    let remedy = "one of until, since, owner, rowlock, none";
+    let kind = checker.required(raw.kind, at, "kind", remedy)?.value;
+    let word = word(kind);
+    // Each kind takes some of the keys, and the rest would be silently without effect.
+    let takes = |kinds: &[RawLeaseKind]| kinds.contains(&kind);
+    use RawLeaseKind::{Owner, Since, Until};
+    let column = checker.fitting(raw.column, "column", word, takes(&[Until, Since, Owner]));
+    let token = checker.fitting(raw.token, "token", word, takes(&[Until]));
+    let timeout = checker.fitting(raw.timeout, "timeout", word, takes(&[Since]));
+    let tolerance = checker.fitting(raw.tolerance, "tolerance", word, takes(&[Until, Since]));
+    let tolerance = checker.duration_or(tolerance, TOLERANCES, Duration::ZERO);
+    match kind {
+        RawLeaseKind::Until => {
+            let token = checker.optional_column(token);
+            let remedy = "name the column that holds the end of the lease";
+            let column = time_column(checker, column, at, remedy, backend)?;
+            Some(Lease::Until { column, token, tolerance })
+        }
+        RawLeaseKind::Since => {
+            let remedy = "`kind: since` needs the time after which a claim lapses, as the workers have it";
+            let timeout = match checker.required(timeout, at, "timeout", remedy) {
+                Some(timeout) => checker.duration(Field::Set(timeout), TIMEOUTS).ok().flatten(),
+                None => None,
+            };
+            let remedy = "name the column that holds the time of the claim or its last heartbeat";
+            let column = time_column(checker, column, at, remedy, backend)?;
+            Some(Lease::Since { column, timeout: timeout?.0, tolerance })
+        }
+        RawLeaseKind::Owner => {
+            let remedy = "name the column that holds the owner";
+            let column = checker.required(column, at, "column", remedy)?;
+            owner_column(checker, column)
+        }
+        RawLeaseKind::RowLock => Some(Lease::RowLock),
+        RawLeaseKind::None => Some(Lease::None),
+    }
+}
+
+fn word(kind: RawLeaseKind) -> &'static str {
+    match kind {
+        RawLeaseKind::Until => "until",
+        RawLeaseKind::Since => "since",
+        RawLeaseKind::Owner => "owner",
+        RawLeaseKind::RowLock => "rowlock",
+        RawLeaseKind::None => "none",
+    }
+}
+
+impl Checker<'_> {
+    /// A setting of a lease, if its kind takes it.
+    fn fitting<T>(&mut self, field: Field<T>, key: &str, kind: &str, fits: bool) -> Field<T> {
+        match field {
+            Field::Set(value) if !fits => {
+                let message = format!("`{key}` contradicts `kind: {kind}`, which has none; remove it");
+                self.report(value.spot(), message);
+                Field::Absent
+            }
+            field => field,
+        }
+    }
+}
+
+fn time_column(
+    checker: &mut Checker<'_>,
+    field: Field<TimeSetting>,
+    parent: Spot,
+    remedy: &str,
+    backend: Backend,
+) -> Option<TimeColumn> {
+    let value = checker.required(field, parent, "column", remedy)?;
+    checker.time(Field::Set(value), backend)
+}
+
+fn owner_column(checker: &mut Checker<'_>, column: Spanned<TimeSetting>) -> Option<Lease> {
+    let at = column.spot();
+    match column.value {
+        Short::Text(name) => checker.column(&at.with(name)).map(|column| Lease::Owner { column }),
+        other => {
+            checker.report(
+                at,
+                format!("expected a column name, found {}: an owner is not a time", other.found()),
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A queue table.
+
+use std::collections::BTreeMap;
+
+use serde_saphyr::Spanned;
+
+use super::checker::{Checker, Names};
+use super::column::constant;
+use super::lease;
+use super::target::{Common, Scope, or_preset};
+use crate::config::model::{Attempts, AttemptsCount, MappedState, MaxAttempts, Queue, RowState};
+use crate::config::presets::TargetKind;
+use crate::config::raw::{RawAttempts, RawMaxAttempts, RawQueue, RawState};
+use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
+
+/// More attempts than this are a typing error.
+const MOST_ATTEMPTS: i128 = 1_000_000;
+
+pub(super) fn queue(
+    checker: &mut Checker<'_>,
+    raw: Spanned<RawQueue>,
+    scope: &Scope,
+    names: &mut Names,
+) -> Option<Queue> {
+    let at = raw.spot();
+    let raw = raw.value;
+    let common = Common {
+        at,
+        name: raw.name,
+        table: raw.table,
+        filter: raw.filter,
+        sample_interval: raw.sample_interval,
+    };
+    let target = checker.target(common, TargetKind::Queue, scope, names);
+    let queue_label = checker.optional_column(raw.queue_label);
+    let remedy = or_preset("say what state a row is in", TargetKind::Queue);
+    let state = checker.required(raw.state, at, "state", &remedy).and_then(|raw| state(checker, raw));
+    let lease = lease::lease(checker, raw.lease, scope.backend);
+    let claimed_at = checker.time(raw.claimed_at, scope.backend);
+    let available_at = checker.time(raw.available_at, scope.backend);
+    let enqueued_at = checker.time(raw.enqueued_at, scope.backend);
+    let counts_attempts = matches!(raw.attempts, Field::Set(_));
+    let attempts = attempts(checker, raw.attempts);
+    let max_attempts = max_attempts(checker, raw.max_attempts, counts_attempts);
+    let count_done = count_done(checker, raw.count_done, state.as_ref());
+    Some(Queue {
+        target: target?,
+        queue_label,
+        state: state?,
+        lease: lease?,
+        claimed_at,
+        available_at,
+        enqueued_at,
+        attempts,
+        max_attempts,
+        count_done,
+    })
+}
+
+fn state(checker: &mut Checker<'_>, raw: Spanned<RawState>) -> Option<RowState> {
+    let at = raw.spot();
+    let raw = raw.value;
+    let (column, constant, done_when_set) =
+        (raw.column.given(), raw.constant.given(), raw.done_when_set.given());
+    let map = raw.map.given();
+    let first = if column.is_some() || map.is_some() { "column" } else { "constant" };
+    match (column, constant, done_when_set) {
+        (Some(column), None, None) => {
+            let name = checker.column(&column);
+            let remedy =
+                "say what the values of the column mean, for example `map: { R: ready, W: running }`";
+            let Some(map) = map else {
+                checker.missing(at, "map", remedy);
+                return None;
+            };
+            let map = state_map(checker, map)?;
+            Some(RowState::Column { column: name?, map })
+        }
+        (None, _, _) if map.is_some() => {
+            checker.missing(at, "column", "`map` needs the column whose values it maps");
+            None
+        }
+        (None, Some(constant), None) => Some(RowState::Constant(constant.value)),
+        (None, None, Some(column)) => checker.column(&column).map(RowState::DoneWhenSet),
+        (None, None, None) => {
+            let remedy = "give `column` with `map`, or `constant`, or `done_when_set`";
+            checker.missing(at, "column", remedy);
+            None
+        }
+        (_, constant, done_when_set) => {
+            let second = done_when_set
+                .map(|value| ("done_when_set", value.spot()))
+                .or(constant.map(|value| ("constant", value.spot())));
+            if let Some((key, at)) = second {
+                checker.report(
+                    at,
+                    format!("`{key}` contradicts `{first}`: a row has one state; remove one of them"),
+                );
+            }
+            None
+        }
+    }
+}
+
+fn state_map(
+    checker: &mut Checker<'_>,
+    entries: Spanned<Entries<Constant, MappedState>>,
+) -> Option<BTreeMap<String, MappedState>> {
+    let at = entries.spot();
+    if entries.value.0.is_empty() {
+        checker.report(at, "is empty; map at least one value to a state");
+        return None;
+    }
+    let mut map = BTreeMap::new();
+    for (key, state) in entries.value.0 {
+        match constant(&key.value) {
+            Ok(value) => {
+                if map.insert(value.clone(), state.value).is_some() {
+                    checker.report_key(key.spot(), format!("the value `{value}` is mapped twice"));
+                }
+            }
+            Err(message) => checker.report_key(key.spot(), message),
+        }
+    }
+    Some(map)
+}
+
+fn attempts(checker: &mut Checker<'_>, field: Field<Short<RawAttempts>>) -> Option<Attempts> {
+    let setting = field.given()?;
+    match checker.column_or(setting, "`column` and `counts`")? {
+        Ok(column) => Some(Attempts { column, counts: AttemptsCount::default() }),
+        Err((raw, at)) => {
+            let counts = raw.counts.given().map(|counts| counts.value).unwrap_or_default();
+            let column = checker.required_column(raw.column, at, "name the column that counts attempts")?;
+            Some(Attempts { column, counts })
+        }
+    }
+}
+
+fn max_attempts(
+    checker: &mut Checker<'_>,
+    field: Field<Short<RawMaxAttempts>>,
+    counts_attempts: bool,
+) -> Option<MaxAttempts> {
+    let setting = field.given()?;
+    let at = setting.spot();
+    if !counts_attempts {
+        checker.report(
+            at,
+            "`max_attempts` needs `attempts`: without a count there is nothing to hold against it; name the \
+             column, or set `max_attempts: null`",
+        );
+    }
+    max_attempts_value(checker, setting.value, at)
+}
+
+fn max_attempts_value(
+    checker: &mut Checker<'_>,
+    value: Short<RawMaxAttempts>,
+    at: Spot,
+) -> Option<MaxAttempts> {
+    let message = match value {
+        Short::Integer(number) if (1..=MOST_ATTEMPTS).contains(&number) => {
+            return u32::try_from(number).ok().map(MaxAttempts::Constant);
+        }
+        Short::Integer(number) => format!("{number} is not between 1 and {MOST_ATTEMPTS}"),
+        Short::Mapping(raw) => {
+            let column = checker.required_column(raw.column, at, "name the column that holds the bound")?;
+            return Some(MaxAttempts::Column(column));
+        }
+        Short::Text(name) => format!("expected a whole number; for a column write {{ column: {name} }}"),
+        other => format!("expected a whole number or {{ column: NAME }}, found {}", other.found()),
+    };
+    checker.report(at, message);
+    None
+}
+
+/// Whether finished rows are counted; a promise that a mapping without `done` cannot keep.
+fn count_done(checker: &mut Checker<'_>, field: Field<bool>, state: Option<&RowState>) -> bool {
+    let Some(value) = field.given() else { return false };
+    let has_done = match state {
+        Some(RowState::Column { map, .. }) => map.values().any(|state| *state == MappedState::Done),
+        Some(RowState::Constant(state)) => *state == MappedState::Done,
+        Some(RowState::DoneWhenSet(_)) | None => true,
+    };
+    if value.value && !has_done {
+        checker.report(
+            value.spot(),
+            "`count_done: true` contradicts `state`, where nothing is `done`; map a value to `done`, or remove \
+             `count_done`",
+        );
+    }
+    value.value
+}

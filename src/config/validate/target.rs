@@ -1,0 +1,198 @@
+//! What every target has: name, table, predicate and pace.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_saphyr::Spanned;
+
+use super::checker::{Checker, Names};
+use super::column::constant;
+use super::{InForce, SAMPLE_INTERVALS};
+use crate::config::presets::{self, Overridable, TargetKind};
+use crate::config::raw::{List, Where};
+use crate::config::setting::{Field, Placed, Spot};
+use crate::config::{Target, identifier, suggest, yaml};
+
+/// The kind of database that a target is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Backend {
+    Mssql,
+    Sqlite,
+}
+
+/// What a target takes from its source and from the global settings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope {
+    pub(super) backend: Backend,
+    pub(super) sample_interval: Duration,
+    /// `None` when it is wrong itself.
+    pub(super) stale_after: Option<InForce>,
+    pub(super) max_label_values: usize,
+}
+
+/// The settings that every target has.
+pub(super) struct Common {
+    pub(super) at: Spot,
+    pub(super) name: Field<String>,
+    pub(super) table: Field<String>,
+    pub(super) filter: Field<Where>,
+    pub(super) sample_interval: Field<String>,
+}
+
+/// The remedy for a missing key that a preset could give.
+pub(super) fn or_preset(remedy: &str, kind: TargetKind) -> String {
+    let names: Vec<&str> = presets::of_kind(kind).map(|preset| preset.name).collect();
+    format!("{remedy}, or start from a preset; for {kind} there are {}", names.join(", "))
+}
+
+impl Checker<'_> {
+    /// The targets of one list, completed by their presets.
+    pub(super) fn targets<R: Overridable, M>(
+        &mut self,
+        list: Field<List<R>>,
+        scope: &Scope,
+        check: impl Fn(&mut Self, Spanned<R>, &Scope, &mut Names) -> Option<M>,
+    ) -> Vec<M> {
+        let mut names = Names::new(match R::KIND {
+            TargetKind::Queue => "the queues of a source",
+            TargetKind::RunLog => "the run logs of a source",
+            TargetKind::ControlTable => "the control tables of a source",
+        });
+        let raw = list.given().map(|list| list.value).unwrap_or_default();
+        raw.into_iter()
+            .filter_map(|raw| {
+                let completed = self.completed(raw)?;
+                check(self, completed, scope, &mut names)
+            })
+            .collect()
+    }
+
+    /// A target, completed by its preset; `None` when there is no such preset, since most keys
+    /// would then seem to be missing.
+    fn completed<R: Overridable>(&mut self, raw: Spanned<R>) -> Option<Spanned<R>> {
+        let at = raw.spot();
+        let mut own = raw.value;
+        let Some(name) = own.take_preset().given() else {
+            return Some(at.with(own));
+        };
+        let named = name.spot();
+        let Some(preset) = presets::of_kind(R::KIND).find(|preset| preset.name == name.value) else {
+            let message = unknown_preset(&name.value, R::KIND);
+            self.report(named, message);
+            return None;
+        };
+        match yaml::read::<R>(preset.yaml) {
+            Ok(base) => Some(at.with(own.or_preset(base.value, named))),
+            Err(problem) => {
+                self.report(named, format!("the preset itself is wrong at {problem}"));
+                None
+            }
+        }
+    }
+
+    /// The common part of a target.
+    pub(super) fn target(
+        &mut self,
+        common: Common,
+        kind: TargetKind,
+        scope: &Scope,
+        names: &mut Names,
+    ) -> Option<Target> {
+        let name = self.name(common.name, common.at, names);
+        let remedy = or_preset("name the table", kind);
+        let table = self
+            .required(common.table, common.at, "table", &remedy)
+            .and_then(|value| self.table(&value, scope.backend));
+        let filter = self.filter(common.filter);
+        let sample_interval = match self.duration(common.sample_interval, SAMPLE_INTERVALS) {
+            Ok(None) => scope.sample_interval,
+            Ok(Some((value, at))) => {
+                if let Some(stale_after) = &scope.stale_after
+                    && value > stale_after.value
+                {
+                    let own = InForce { key: "sample_interval", value, at: Some(at) };
+                    let global = InForce { key: "global.stale_after", ..*stale_after };
+                    self.relation(&own, "must not be longer than", &global);
+                }
+                value
+            }
+            Err(()) => return None,
+        };
+        Some(Target { name: name?, table: table?, filter, sample_interval })
+    }
+
+    fn table(&mut self, value: &Spanned<String>, backend: Backend) -> Option<crate::config::TableName> {
+        let message = match identifier::table(&value.value) {
+            Ok(table) if backend == Backend::Sqlite && table.0.len() > 2 => {
+                format!("`{}` has three parts; in sqlite a table is `table` or `schema.table`", value.value)
+            }
+            Ok(table) => return Some(table),
+            Err(message) => message,
+        };
+        self.report(value.spot(), message);
+        None
+    }
+
+    fn filter(&mut self, field: Field<Where>) -> BTreeMap<String, String> {
+        let mut filter = BTreeMap::new();
+        let entries = field.given().map(|entries| entries.value.0).unwrap_or_default();
+        for (key, value) in entries {
+            let column = match identifier::column(&key.value) {
+                Ok(column) => column,
+                Err(message) => {
+                    self.report_key(key.spot(), message);
+                    continue;
+                }
+            };
+            match constant(&value.value) {
+                Ok(text) => {
+                    if filter.insert(column.clone(), text).is_some() {
+                        self.report_key(key.spot(), format!("the column `{column}` is given twice"));
+                    }
+                }
+                Err(message) => self.report(value.spot(), message),
+            }
+        }
+        filter
+    }
+
+    /// Declared values of a label: not empty, each once, no more than are exported.
+    pub(super) fn declared(&mut self, field: Field<List<String>>, scope: &Scope) -> Vec<String> {
+        let Some(list) = field.given() else { return Vec::new() };
+        if list.value.len() > scope.max_label_values {
+            self.report(
+                list.spot(),
+                format!(
+                    "declares {} values, more than `global.max_label_values` ({}); raise that or declare fewer",
+                    list.value.len(),
+                    scope.max_label_values
+                ),
+            );
+        }
+        let mut values: Vec<String> = Vec::new();
+        for item in list.value {
+            let at = item.spot();
+            let Some(text) = self.text(item) else { continue };
+            if values.contains(&text) {
+                self.report(at, format!("`{text}` is given twice"));
+            } else {
+                values.push(text);
+            }
+        }
+        values
+    }
+}
+
+fn unknown_preset(name: &str, kind: TargetKind) -> String {
+    if let Some(other) = presets::presets().iter().find(|preset| preset.name == name) {
+        let names: Vec<&str> = presets::of_kind(kind).map(|preset| preset.name).collect();
+        return format!(
+            "the preset `{name}` is for {}; for {kind} there are {}",
+            other.kind,
+            names.join(", ")
+        );
+    }
+    let names: Vec<&str> = presets::of_kind(kind).map(|preset| preset.name).collect();
+    let remedy = suggest::remedy(name, &names, &format!("for {kind} there are"));
+    format!("there is no preset `{name}`; {remedy}")
+}

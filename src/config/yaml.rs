@@ -1,0 +1,118 @@
+//! Reading YAML, and saying in the user's words what the deserializer refused.
+
+use serde::de::DeserializeOwned;
+use serde_saphyr::{Error, Location, Spanned};
+
+use super::error::Problem;
+use super::locate::Places;
+use super::suggest;
+
+/// Reads one YAML document, with the place where it begins.
+///
+/// # Errors
+///
+/// The first problem that the deserializer finds.
+pub(super) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Problem> {
+    let options = serde_saphyr::options! {
+        // Lines of the file are kept out of errors: one of them may hold a misplaced password.
+        with_snippet: false,
+        // `Y`, `no` and `on` are plausible codes in a state column, and `007` in a predicate.
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        reject_unsupported_tags: true,
+    };
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| match Places::of(yaml) {
+        Ok(places) => problem(&error, &places),
+        // Broken syntax comes first: what precedes it may only look wrong because of it.
+        Err(syntax) => problem(&syntax, &Places::default()),
+    })
+}
+
+/// Which kind of place an error has.
+enum Place {
+    Value,
+    Key,
+    Nowhere,
+}
+
+fn problem(error: &Error, places: &Places) -> Problem {
+    let error = error.without_snippet();
+    let (error, at) = match error {
+        // The alias is what the reader must look at; its anchor may serve others well.
+        Error::AliasError { error, locations, .. } => (error.without_snippet(), locations.reference_location),
+        error => (error, error.location().unwrap_or(Location::UNKNOWN)),
+    };
+    let (place, message) = describe(error, at, places);
+    let key = match place {
+        Place::Value => places.value_path_at(at),
+        Place::Key => match error {
+            Error::SerdeUnknownField { field, .. } => places.key_path_at(at, Some(field)),
+            _ => places.key_path_at(at, None),
+        },
+        Place::Nowhere => None,
+    };
+    Problem {
+        line: at.line().max(1),
+        column: at.column().max(1),
+        key: key.filter(|path| !path.is_empty()).map(ToOwned::to_owned),
+        message,
+    }
+}
+
+fn describe(error: &Error, at: Location, places: &Places) -> (Place, String) {
+    let expected = |what: &str| {
+        let found = places.found_at(at).filter(|found| *found != what);
+        let found = found.map(|found| format!(", found {found}")).unwrap_or_default();
+        (Place::Value, format!("expected {what}{found}"))
+    };
+    match error {
+        Error::SerdeUnknownField { field, expected, .. } => (Place::Key, unknown_key(field, expected)),
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            let remedy = suggest::remedy(variant, expected, "expected one of");
+            (Place::Value, format!("unknown value `{variant}`; {remedy}"))
+        }
+        Error::SerdeInvalidType { expected: what, .. } | Error::SerdeInvalidValue { expected: what, .. } => {
+            expected(what)
+        }
+        Error::Unexpected { expected: what, .. } => match *what {
+            "string scalar" if places.found_at(at) == Some("a list") => {
+                let (place, message) = expected("a string");
+                (place, format!("{message}; quote a name that begins with a bracket: '[name]'"))
+            }
+            "string scalar" => expected("a string"),
+            "mapping start" => expected("a mapping of keys to values"),
+            "sequence start" => expected("a list"),
+            other => expected(other),
+        },
+        Error::NullIntoString { .. } => expected("a string"),
+        Error::InvalidBooleanStrict { .. } => expected("`true` or `false`"),
+        Error::InvalidScalar { ty: "u16", .. } => expected("a whole number from 0 to 65535"),
+        Error::InvalidScalar { ty: "u32", .. } => expected("a whole number from 0 to 4294967295"),
+        Error::ExternallyTaggedEnumExpectedScalarOrMapping { .. } => expected("a single word"),
+        Error::DuplicateMappingKey { .. } => {
+            (Place::Key, "this key is given twice in one mapping; keep one of them".to_owned())
+        }
+        Error::MultipleDocuments { .. } => {
+            (Place::Nowhere, "a second YAML document begins here; a configuration is one document".to_owned())
+        }
+        // The tag itself is not shown: an unquoted password may begin with `!`.
+        Error::UnsupportedTag { .. } => {
+            (Place::Value, "YAML tags are not used here; quote a value that begins with `!`".to_owned())
+        }
+        other => {
+            let text = other.to_string();
+            let what = text.rfind(" at line ").and_then(|end| text.get(..end)).unwrap_or(&text);
+            (Place::Nowhere, format!("not valid YAML: {what}"))
+        }
+    }
+}
+
+fn unknown_key(key: &str, valid: &[&str]) -> String {
+    if valid.contains(&"password_file") && matches!(key.to_lowercase().as_str(), "password" | "pwd") {
+        return "a password is never written into this file; use `password_file`, `password_env` or \
+                `password_credential`"
+            .to_owned();
+    }
+    format!("unknown key; {}", suggest::remedy(key, valid, "valid keys"))
+}
