@@ -13,3 +13,4 @@ pub mod sampler;
 pub mod source;
 pub mod state;
 pub mod statement;
+pub mod web;

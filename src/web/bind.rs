@@ -1,0 +1,281 @@
+//! Opening the sockets named by `--web.listen-address`.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use tokio::net::{TcpListener, lookup_host};
+
+/// Why an address cannot be listened on, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// There is not one address.
+    #[error("no address to listen on: give one with --web.listen-address, for example :10433")]
+    NoAddress,
+    /// It does not read as `[HOST]:PORT`.
+    #[error(
+        "cannot listen on `{address}`: {reason}; \
+         --web.listen-address takes :10433, localhost:10433, 0.0.0.0:10433 or [::1]:10433"
+    )]
+    Syntax {
+        /// The address as it was given.
+        address: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The host name is unknown.
+    #[error(
+        "cannot listen on `{address}`: the host name does not resolve ({source}); \
+         give an IP address of this machine with --web.listen-address"
+    )]
+    Resolve {
+        /// The address as it was given.
+        address: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// Something else listens there already.
+    #[error(
+        "cannot listen on `{address}`: the address is in use; stop the other process \
+         (perhaps another exporter), or choose another port with --web.listen-address"
+    )]
+    InUse {
+        /// The address as it was given.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The process may not use the port.
+    #[error(
+        "cannot listen on `{address}`: permission denied; \
+         choose a port above 1023 with --web.listen-address, or grant CAP_NET_BIND_SERVICE"
+    )]
+    Permission {
+        /// The address as it was given.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The IP address belongs to another machine, or to a family that is switched off here.
+    #[error(
+        "cannot listen on `{address}`: this machine has no such address; \
+         give one it has with --web.listen-address, or :PORT for all of them"
+    )]
+    Unavailable {
+        /// The address as it was given.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Any other refusal of the system.
+    #[error("cannot listen on `{address}`: {source}; try another --web.listen-address")]
+    System {
+        /// The address as it was given.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl BindError {
+    fn refused(address: &str, source: io::Error) -> Self {
+        let address = address.to_owned();
+        match source.kind() {
+            io::ErrorKind::AddrInUse => Self::InUse { address, source },
+            io::ErrorKind::PermissionDenied => Self::Permission { address, source },
+            io::ErrorKind::AddrNotAvailable => Self::Unavailable { address, source },
+            _ => Self::System { address, source },
+        }
+    }
+}
+
+/// Listens on every address given, in the notation of Prometheus.
+///
+/// `:PORT` means all addresses, IPv6 and IPv4. A host name means all addresses it resolves to.
+/// Port 0 lets the system choose. Yields at least one listener, and all of them or none.
+///
+/// # Errors
+///
+/// The first address that cannot be listened on.
+pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, BindError> {
+    if addresses.is_empty() {
+        return Err(BindError::NoAddress);
+    }
+    let mut listeners = Vec::new();
+    for address in addresses {
+        let bound = match parse(address)? {
+            (Host::All, port) => all_addresses(port).await,
+            (Host::Ip(ip), port) => TcpListener::bind((ip, port)).await.map(|listener| vec![listener]),
+            (Host::Name(name), port) => {
+                let found = lookup_host((name, port)).await;
+                let found =
+                    found.map_err(|source| BindError::Resolve { address: address.clone(), source })?;
+                every_address(found.collect()).await
+            }
+        };
+        listeners.extend(bound.map_err(|source| BindError::refused(address, source))?);
+    }
+    Ok(listeners)
+}
+
+#[derive(Debug, PartialEq)]
+enum Host<'a> {
+    All,
+    Ip(IpAddr),
+    Name(&'a str),
+}
+
+fn parse(address: &str) -> Result<(Host<'_>, u16), BindError> {
+    let wrong = |reason| BindError::Syntax { address: address.to_owned(), reason };
+    if address.contains("://") {
+        return Err(wrong("it is a URL"));
+    }
+    let (host, port) = address.rsplit_once(':').ok_or_else(|| wrong("the port is missing"))?;
+    if !port.bytes().all(|b| b.is_ascii_digit()) || port.is_empty() {
+        return Err(wrong("the part after the last colon is not a port number"));
+    }
+    let port = port.parse().map_err(|_| wrong("the port is greater than 65535"))?;
+    if host.is_empty() {
+        return Ok((Host::All, port));
+    }
+    if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        // Not only literals: `fe80::1%eth0` is for the resolver to understand.
+        return Ok((inner.parse().map_or(Host::Name(inner), |ip| Host::Ip(IpAddr::V6(ip))), port));
+    }
+    if host.contains(':') {
+        return Err(wrong("an IPv6 address goes in brackets"));
+    }
+    Ok((host.parse().map_or(Host::Name(host), |ip| Host::Ip(IpAddr::V4(ip))), port))
+}
+
+/// Both wildcard addresses, through one socket where the system does that.
+async fn all_addresses(port: u16) -> io::Result<Vec<TcpListener>> {
+    let six = match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+        Ok(six) => six,
+        Err(error) if matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied) => {
+            return Err(error);
+        }
+        // IPv6 is not compiled in, or switched off: common in containers.
+        Err(_) => return Ok(vec![TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await?]),
+    };
+    let port = six.local_addr()?.port();
+    // Whether the socket takes IPv4 too is a setting of the system (net.ipv6.bindv6only). If it
+    // does, this port is now in use for IPv4, by ourselves; if it does not, a second one is due.
+    match TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await {
+        Ok(four) => Ok(vec![six, four]),
+        Err(_) => Ok(vec![six]),
+    }
+}
+
+/// All addresses a name stands for. Families that this machine does not have are passed over,
+/// as `localhost` often resolves to `::1` where IPv6 is switched off, but one has to work.
+async fn every_address(found: Vec<SocketAddr>) -> io::Result<Vec<TcpListener>> {
+    let mut listeners: Vec<TcpListener> = Vec::new();
+    let mut unavailable = None;
+    let mut port = None;
+    let mut seen = Vec::new();
+    for mut address in found {
+        if seen.contains(&address.ip()) {
+            continue;
+        }
+        seen.push(address.ip());
+        // With port 0 all addresses get the port that the first one was given.
+        address.set_port(port.unwrap_or(address.port()));
+        match TcpListener::bind(address).await {
+            Ok(listener) => {
+                port = Some(listener.local_addr()?.port());
+                listeners.push(listener);
+            }
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied) =>
+            {
+                return Err(error);
+            }
+            Err(error) => unavailable = Some(error),
+        }
+    }
+    if listeners.is_empty() {
+        let none = || io::Error::new(io::ErrorKind::NotFound, "the host name stands for no address");
+        return Err(unavailable.unwrap_or_else(none));
+    }
+    Ok(listeners)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot bind has failed")]
+
+    use super::*;
+    use tokio::net::TcpStream;
+
+    #[test]
+    fn addresses_read_as_prometheus_writes_them() {
+        for (address, expected) in [
+            (":10433", (Host::All, 10433)),
+            ("localhost:0", (Host::Name("localhost"), 0)),
+            ("0.0.0.0:80", (Host::Ip(Ipv4Addr::UNSPECIFIED.into()), 80)),
+            ("[::1]:80", (Host::Ip(Ipv6Addr::LOCALHOST.into()), 80)),
+            ("[fe80::1%eth0]:80", (Host::Name("fe80::1%eth0"), 80)),
+        ] {
+            assert_eq!(parse(address).unwrap(), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_address_is_named_with_the_flag() {
+        for address in [
+            "",
+            "10433",
+            "localhost",
+            "localhost:",
+            ":http",
+            ":70000",
+            "::1:80",
+            "http://localhost:80",
+            ":+1",
+        ] {
+            let message = parse(address).unwrap_err().to_string();
+            assert!(message.contains(&format!("`{address}`")), "{message}");
+            assert!(message.contains("--web.listen-address"), "{message}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_bare_port_is_reached_through_ipv4_and_through_ipv6_if_there_is_any() {
+        let listeners = bind(&[":0".to_owned()]).await.unwrap();
+        let port = listeners.first().unwrap().local_addr().unwrap().port();
+        TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
+        if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.is_ok() {
+            TcpStream::connect((Ipv6Addr::LOCALHOST, port)).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_host_name_and_several_addresses_are_all_bound() {
+        let listeners = bind(&["localhost:0".to_owned(), "127.0.0.1:0".to_owned()]).await.unwrap();
+        assert!(listeners.len() >= 2);
+        for listener in &listeners {
+            TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_in_use_is_named_with_the_remedy() {
+        let taken = bind(&[":0".to_owned()]).await.unwrap();
+        let port = taken.first().unwrap().local_addr().unwrap().port();
+        for address in [format!(":{port}"), format!("127.0.0.1:{port}"), format!("localhost:{port}")] {
+            let error = bind(std::slice::from_ref(&address)).await.unwrap_err();
+            assert!(matches!(error, BindError::InUse { .. }), "{error:?}");
+            let message = error.to_string();
+            assert!(message.contains(&format!("`{address}`")), "{message}");
+            assert!(message.contains("--web.listen-address"), "{message}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_of_another_machine_and_no_address_are_refused() {
+        // 192.0.2.0/24 is reserved for documentation: no machine has it.
+        let error = bind(&["192.0.2.1:0".to_owned()]).await.unwrap_err();
+        assert!(matches!(error, BindError::Unavailable { .. }), "{error:?}");
+        assert!(matches!(bind(&[]).await.unwrap_err(), BindError::NoAddress));
+    }
+}

@@ -1,0 +1,61 @@
+//! The HTTP side: the metrics page, the two probes and a plain index, over HTTP/1.1.
+//!
+//! This room knows nothing of databases or of the state behind a page. It asks [`Pages`] and
+//! takes care of everything between that answer and the socket: negotiation, compression,
+//! limits and an orderly end.
+
+mod bind;
+mod negotiate;
+mod page;
+mod routes;
+mod server;
+#[cfg(test)]
+mod tests;
+mod write_limit;
+
+use std::fmt;
+
+pub use bind::{BindError, bind};
+pub use page::{escape_html, index_page};
+pub use routes::{TelemetryPath, TelemetryPathError};
+pub use server::{Options, serve};
+
+/// What there is to show. Implemented by whoever owns the state.
+pub trait Pages: Send + Sync + 'static {
+    /// The metrics page in `format`. Runs on a thread that may block for a moment.
+    ///
+    /// # Errors
+    ///
+    /// When the page could not be encoded; the client is told so, and the error is logged.
+    fn metrics(&self, format: Format) -> Result<String, fmt::Error>;
+
+    /// Whether the exporter is ready to be scraped. Runs on the reactor: it must not block.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it is not ready, one line, for the client to read.
+    fn ready(&self) -> Result<(), String>;
+
+    /// The whole index page, HTML; see [`index_page`]. Runs on a thread that may block.
+    fn index(&self) -> String;
+}
+
+/// The text formats a metrics page can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// The Prometheus text format, version 0.0.4: what everything can read.
+    PrometheusText,
+    /// OpenMetrics text, version 1.0.0: given only to a client that names it.
+    OpenMetrics,
+}
+
+impl Format {
+    /// The value of the `Content-Type` header.
+    #[must_use]
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::PrometheusText => prometheus_client::encoding::prometheus_text::CONTENT_TYPE,
+            Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        }
+    }
+}

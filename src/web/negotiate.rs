@@ -1,0 +1,228 @@
+//! Which format and which encoding a client gets.
+//!
+//! Nobody is ever turned away: a scraper that asks for nothing we speak still gets the
+//! Prometheus text format, as it would from the Go client library.
+
+use hyper::HeaderMap;
+use hyper::header::HeaderName;
+
+use super::Format;
+
+/// All values of a header as one list; RFC 9110 5.3 lets a client split a list over many lines.
+/// A line that is not text is passed over.
+pub(super) fn joined(headers: &HeaderMap, name: HeaderName) -> String {
+    let lines: Vec<&str> = headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).collect();
+    lines.join(",")
+}
+
+/// The format for an `Accept` header; an empty one stands for none.
+///
+/// The highest quality wins. Among equals a named type goes before a wildcard, as in goautoneg,
+/// and then the order of the header decides. Wildcards stand for the Prometheus text format:
+/// OpenMetrics breaks a reader that does not expect it, so it has to be asked for by name.
+pub(super) fn format(accept: &str) -> Format {
+    let mut best = None;
+    for entry in entries(accept) {
+        let Some((format, named)) = offer(&entry) else { continue };
+        let rank = (entry.quality, named);
+        // Strictly greater: what comes first in the header wins a tie.
+        if entry.quality > 0.0 && best.is_none_or(|(top, _)| rank > top) {
+            best = Some((rank, format));
+        }
+    }
+    best.map_or(Format::PrometheusText, |(_, format)| format)
+}
+
+/// What an entry of `Accept` gets from us, and whether it names it or is a wildcard.
+fn offer(entry: &Entry<'_>) -> Option<(Format, bool)> {
+    let is = |name: &str| entry.value.eq_ignore_ascii_case(name);
+    if is("application/openmetrics-text") {
+        // prometheus/common (expfmt.NegotiateAccept) takes 1.0.0 and 0.0.1, and reads a missing
+        // version as 0.0.1. The two differ in nothing that we write, so 1.0.0 answers all three.
+        return match entry.version {
+            None | Some("1.0.0" | "0.0.1") => Some((Format::OpenMetrics, true)),
+            Some(_) => None,
+        };
+    }
+    if is("text/plain") {
+        // Prometheus 3 also offers text/plain;version=1.0.0, the format with UTF-8 names; we do
+        // not write it, and our names need no escaping in the older one.
+        return match entry.version {
+            None | Some("0.0.4") => Some((Format::PrometheusText, true)),
+            Some(_) => None,
+        };
+    }
+    (is("text/*") || is("*/*")).then_some((Format::PrometheusText, false))
+}
+
+/// Whether an `Accept-Encoding` header asks for gzip; an empty one stands for none.
+///
+/// `*` covers gzip unless it is named. A client that likes `identity` better gets that.
+pub(super) fn gzip(accept_encoding: &str) -> bool {
+    let (mut gzip, mut any, mut identity) = (None, None, None);
+    for entry in entries(accept_encoding) {
+        let slot = match entry.value.to_ascii_lowercase().as_str() {
+            // RFC 9110 8.4.1.3: a recipient treats x-gzip as gzip.
+            "gzip" | "x-gzip" => &mut gzip,
+            "*" => &mut any,
+            "identity" => &mut identity,
+            _ => continue,
+        };
+        slot.get_or_insert(entry.quality);
+    }
+    let wanted = gzip.or(any).unwrap_or(0.0);
+    wanted > 0.0 && wanted >= identity.unwrap_or(0.0)
+}
+
+/// One entry of a list with qualities.
+struct Entry<'a> {
+    value: &'a str,
+    version: Option<&'a str>,
+    quality: f32,
+}
+
+fn entries(list: &str) -> impl Iterator<Item = Entry<'_>> {
+    split_unquoted(list, ',').filter_map(|item| {
+        let mut parts = split_unquoted(item, ';').map(str::trim);
+        let value = parts.next().filter(|value| !value.is_empty())?;
+        let mut entry = Entry { value, version: None, quality: 1.0 };
+        for part in parts {
+            let Some((name, argument)) = part.split_once('=') else { continue };
+            let (name, argument) = (name.trim(), argument.trim().trim_matches('"'));
+            if name.eq_ignore_ascii_case("q") {
+                entry.quality = quality(argument);
+            } else if name.eq_ignore_ascii_case("version") {
+                entry.version = Some(argument);
+            }
+        }
+        Some(entry)
+    })
+}
+
+/// A quality that cannot be read counts as none given, as in goautoneg: better a page in a
+/// format that was named with a typo than none at all.
+fn quality(text: &str) -> f32 {
+    match text.parse::<f32>() {
+        Ok(quality) if quality.is_finite() => quality.clamp(0.0, 1.0),
+        _ => 1.0,
+    }
+}
+
+/// Splits at `separator`, but not inside a quoted string.
+fn split_unquoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    text.split(move |c| {
+        quoted ^= c == '"';
+        c == separator && !quoted
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Format::{OpenMetrics, PrometheusText};
+
+    #[test]
+    fn what_prometheus_sends_gets_openmetrics() {
+        for accept in [
+            // 3.x
+            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,\
+             application/openmetrics-text;version=0.0.1;q=0.4,\
+             text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+            // 3.x with native histograms: protobuf first
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,\
+             application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,\
+             application/openmetrics-text;version=0.0.1;q=0.4,\
+             text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+            // 2.x
+            "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
+             text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+            // before 2.23
+            "application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+        ] {
+            assert_eq!(format(accept), OpenMetrics, "{accept}");
+        }
+    }
+
+    #[test]
+    fn a_scraper_always_gets_something() {
+        for accept in [
+            "",
+            " , ;q=1,",
+            "*/*",
+            "text/*",
+            "application/json",
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited",
+            "application/openmetrics-text;version=2.0.0",
+            "text/plain;version=1.0.0",
+            "text/plain;q=0",
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "\"application/openmetrics-text",
+        ] {
+            assert_eq!(format(accept), PrometheusText, "{accept}");
+        }
+    }
+
+    #[test]
+    fn the_highest_quality_wins_then_the_order() {
+        for (accept, expected) in [
+            ("application/openmetrics-text", OpenMetrics),
+            ("application/openmetrics-text;q=0.1,text/plain;q=0.2", PrometheusText),
+            ("text/plain;q=0.1,application/openmetrics-text;q=0.2", OpenMetrics),
+            ("text/plain,application/openmetrics-text", PrometheusText),
+            ("application/openmetrics-text,text/plain", OpenMetrics),
+            ("*/*,application/openmetrics-text", OpenMetrics),
+            ("*/*;q=0.3,application/openmetrics-text;q=0.2", PrometheusText),
+            ("application/openmetrics-text;q=0,text/plain;q=0.1", PrometheusText),
+            ("application/openmetrics-text;q=0,*/*", PrometheusText),
+            ("text/plain;q=0,application/openmetrics-text;q=0.001", OpenMetrics),
+        ] {
+            assert_eq!(format(accept), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn spelling_does_not_matter() {
+        for accept in [
+            "Application/OpenMetrics-Text ; Version = 1.0.0 ; Q = 0.9 , text/plain;q=0.5",
+            "application/openmetrics-text;version=\"1.0.0\";note=\"a,b;q=0\", text/plain;q=0.5",
+            "application/openmetrics-text;q=banana,text/plain;q=0.5",
+            "application/openmetrics-text;q=7,text/plain",
+            "application/openmetrics-text;q=NaN,text/plain;q=0.5",
+            "application/openmetrics-text;charset=utf-8;flag,text/plain;q=-1",
+        ] {
+            assert_eq!(format(accept), OpenMetrics, "{accept}");
+        }
+    }
+
+    #[test]
+    fn gzip_is_for_those_who_ask() {
+        for accept in
+            ["gzip", "GZIP", "x-gzip", "deflate, gzip;q=0.5", "*", "*;q=0.1", "identity;q=0.5, gzip", "br, *"]
+        {
+            assert!(gzip(accept), "{accept}");
+        }
+        for accept in [
+            "",
+            "identity",
+            "deflate",
+            "gzip;q=0",
+            "gzip;q=0.000",
+            "gzip;q=0, *",
+            "*;q=0",
+            "identity, gzip;q=0.5",
+            "identity, *;q=0.5",
+        ] {
+            assert!(!gzip(accept), "{accept}");
+        }
+    }
+
+    #[test]
+    fn headers_sent_in_pieces_are_one_list() {
+        let mut headers = HeaderMap::new();
+        let accept = hyper::header::ACCEPT;
+        headers.append(&accept, hyper::header::HeaderValue::from_static("text/plain;q=0.1"));
+        headers.append(&accept, hyper::header::HeaderValue::from_static("application/openmetrics-text"));
+        assert_eq!(format(&joined(&headers, accept)), OpenMetrics);
+    }
+}

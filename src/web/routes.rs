@@ -1,0 +1,239 @@
+//! From a request to a response: routes, methods and headers.
+
+use std::fmt;
+use std::io::Write;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::http::request;
+use hyper::{Method, Response, StatusCode};
+use tokio::sync::Semaphore;
+
+use super::{Pages, negotiate};
+
+/// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
+/// is pure computation: more threads than this would only take the processor from the samplers.
+const CONCURRENT_RENDERS: usize = 4;
+
+const HEALTHY: &str = "/-/healthy";
+const READY: &str = "/-/ready";
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+
+/// Where the metrics are: an absolute path that collides with no other route.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TelemetryPath(String);
+
+/// Why a text is not a [`TelemetryPath`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TelemetryPathError {
+    /// It is no absolute path.
+    #[error("telemetry path `{0}` does not begin with `/`: write it as in /metrics")]
+    NotAbsolute(String),
+    /// It holds something that cannot be part of a path.
+    #[error("telemetry path `{0}` holds a character other than letters, digits and -._~/")]
+    Character(String),
+    /// Paths below `/-/` are the exporter's own.
+    #[error("telemetry path `{0}` is taken: what begins with /-/ is for health and readiness")]
+    Reserved(String),
+}
+
+impl TelemetryPath {
+    /// The path as it appears in a request.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for TelemetryPath {
+    fn default() -> Self {
+        Self("/metrics".to_owned())
+    }
+}
+
+impl fmt::Display for TelemetryPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for TelemetryPath {
+    type Err = TelemetryPathError;
+
+    fn from_str(path: &str) -> Result<Self, Self::Err> {
+        if !path.starts_with('/') {
+            return Err(TelemetryPathError::NotAbsolute(path.to_owned()));
+        }
+        // Only what needs no percent-encoding: requests are compared as they come.
+        if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
+            return Err(TelemetryPathError::Character(path.to_owned()));
+        }
+        if path == "/-" || path.starts_with("/-/") {
+            return Err(TelemetryPathError::Reserved(path.to_owned()));
+        }
+        Ok(Self(path.to_owned()))
+    }
+}
+
+/// Everything that answers requests; shared by all connections.
+pub(super) struct Site {
+    pages: Arc<dyn Pages>,
+    telemetry_path: TelemetryPath,
+    renders: Arc<Semaphore>,
+}
+
+impl Site {
+    pub(super) fn new(pages: Arc<dyn Pages>, telemetry_path: TelemetryPath) -> Self {
+        Self { pages, telemetry_path, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
+    }
+
+    /// Answers one request. The head is all it needs: no route takes a body.
+    pub(super) async fn respond(&self, head: request::Parts) -> Response<Full<Bytes>> {
+        let path = head.uri.path();
+        let mut response = if !self.is_route(path) {
+            let hint = format!("not found: the metrics are at {}\n", self.telemetry_path);
+            reply(StatusCode::NOT_FOUND, PLAIN, hint)
+        } else if head.method != Method::GET && head.method != Method::HEAD {
+            let mut refusal =
+                reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "method not allowed: use GET or HEAD\n");
+            refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            refusal
+        } else if path == self.telemetry_path.as_str() {
+            self.metrics(&head.headers).await
+        } else {
+            match path {
+                HEALTHY => reply(StatusCode::OK, PLAIN, "healthy\n"),
+                READY => self.ready(),
+                _ => self.index().await,
+            }
+        };
+        tracing::debug!(method = %head.method, path, status = response.status().as_u16(), "request answered");
+
+        let headers = response.headers_mut();
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if head.method == Method::HEAD {
+            // Content-Length stays: it tells how long the page would be.
+            *response.body_mut() = Full::default();
+        }
+        response
+    }
+
+    fn is_route(&self, path: &str) -> bool {
+        path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | "/")
+    }
+
+    async fn metrics(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
+        let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
+        let rendered = self.render(move |pages| {
+            let page = pages.metrics(format)?.into_bytes();
+            Ok(if gzip { compressed(page) } else { (page, false) })
+        });
+        let Some((body, gzipped)) = rendered.await else {
+            return failure("the metrics page could not be written; see the exporter's log\n");
+        };
+        let content_type = HeaderValue::from_static(format.content_type());
+        let mut response = reply(StatusCode::OK, content_type, body);
+        let headers = response.headers_mut();
+        headers.insert(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
+        if gzipped {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        response
+    }
+
+    fn ready(&self) -> Response<Full<Bytes>> {
+        match self.pages.ready() {
+            Ok(()) => reply(StatusCode::OK, PLAIN, "ready\n"),
+            Err(reason) => reply(StatusCode::SERVICE_UNAVAILABLE, PLAIN, reason + "\n"),
+        }
+    }
+
+    async fn index(&self) -> Response<Full<Bytes>> {
+        let Some(page) = self.render(|pages| Ok(pages.index())).await else {
+            return failure("the index page could not be written; see the exporter's log\n");
+        };
+        let mut response = reply(StatusCode::OK, HTML, page);
+        response.headers_mut().insert(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
+        );
+        response
+    }
+
+    /// Runs `write` off the reactor, so that a page of thousands of series delays nobody else's
+    /// sockets and timers. A failure, a panic too, is logged here and yields nothing.
+    async fn render<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&dyn Pages) -> Result<T, fmt::Error> + Send + 'static,
+    ) -> Option<T> {
+        let pages = Arc::clone(&self.pages);
+        // The permit goes along with the work, which goes on when the client hangs up. The
+        // semaphore is never closed.
+        let permit = Arc::clone(&self.renders).acquire_owned().await.ok();
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            write(pages.as_ref())
+        });
+        match task.await {
+            Ok(Ok(page)) => Some(page),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "cannot encode a page");
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, "writing a page was cut short");
+                None
+            }
+        }
+    }
+}
+
+fn reply(status: StatusCode, content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let body = body.into();
+    let length = HeaderValue::from(body.len());
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response.headers_mut().insert(header::CONTENT_LENGTH, length);
+    response
+}
+
+fn failure(text: &'static str) -> Response<Full<Bytes>> {
+    reply(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, text)
+}
+
+/// The page compressed and `true`, or, should that fail, as it was and `false`.
+fn compressed(page: Vec<u8>) -> (Vec<u8>, bool) {
+    // Metrics repeat themselves so much that the fast level already shrinks them tenfold; the
+    // higher ones would spend several times the processor time on the last few per cent.
+    let mut encoder = GzEncoder::new(Vec::with_capacity(page.len() / 8), Compression::fast());
+    match encoder.write_all(&page).and_then(|()| encoder.finish()) {
+        Ok(small) => (small, true),
+        Err(error) => {
+            tracing::warn!(%error, "cannot compress a page; sending it as it is");
+            (page, false)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_telemetry_path_is_absolute_plain_and_free() {
+        for path in ["/metrics", "/", "/a/b-c_d.e~f", "/-x"] {
+            assert_eq!(path.parse::<TelemetryPath>().map(|p| p.to_string()), Ok(path.to_owned()));
+        }
+        for path in ["", "metrics", "/a b", "/m?x=1", "/m#x", "/\u{fc}", "/%41", "/-", "/-/ready"] {
+            assert!(path.parse::<TelemetryPath>().is_err(), "{path}");
+        }
+    }
+}

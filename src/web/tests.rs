@@ -1,0 +1,395 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed, as it should")]
+
+mod harness;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use super::{Format, Options, TelemetryPath, serve};
+use harness::{Fake, Server};
+
+/// Short enough that a test of a time limit is over at once.
+const SOON: Duration = Duration::from_millis(20);
+
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+#[test]
+fn content_types_are_the_registered_ones() {
+    assert_eq!(Format::PrometheusText.content_type(), TEXT);
+    assert_eq!(Format::OpenMetrics.content_type(), OPENMETRICS);
+}
+
+#[tokio::test]
+async fn the_metrics_come_in_the_format_that_was_asked_for() {
+    let server = Server::plain().await;
+    let plain = server.get("/metrics", &[]).await;
+    assert_eq!((plain.status(), plain.text()), (200, "page PrometheusText\n"));
+    assert_eq!(plain.header("content-type"), Some(TEXT));
+    assert_eq!(plain.header("vary"), Some("Accept, Accept-Encoding"));
+    assert_eq!(plain.header("content-encoding"), None);
+    assert_eq!(plain.header("x-content-type-options"), Some("nosniff"));
+
+    let accept = "Accept: application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2";
+    let open = server.get("/metrics", &[accept]).await;
+    assert_eq!((open.status(), open.text()), (200, "page OpenMetrics\n"));
+    assert_eq!(open.header("content-type"), Some(OPENMETRICS));
+
+    let parts = ["Accept: text/plain;q=0.1", "Accept: application/openmetrics-text;q=0.9"];
+    assert_eq!(server.get("/metrics", &parts).await.header("content-type"), Some(OPENMETRICS));
+    assert_eq!(server.get("/metrics", &["Accept: image/png"]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn gzip_is_used_when_asked_for_and_unpacks_to_the_same_page() {
+    let page: String = (0..10_000).map(|n| format!("sqlqueue_jobs{{queue=\"q{n}\"}} {n}\n")).collect();
+    let expected = page.clone();
+    let server = Server::start(Fake::new(move |_| Ok(page.clone())), Options::default()).await;
+
+    let zipped = server.get("/metrics", &["Accept-Encoding: GZIP;q=0.5, deflate"]).await;
+    assert_eq!(zipped.header("content-encoding"), Some("gzip"));
+    assert_eq!(zipped.unzipped(), expected);
+    assert!(zipped.body.len() * 4 < expected.len(), "{} bytes", zipped.body.len());
+
+    for refusal in ["Accept-Encoding: gzip;q=0", "Accept-Encoding: identity", "X-None: x"] {
+        let plain = server.get("/metrics", &[refusal]).await;
+        assert_eq!(plain.header("content-encoding"), None, "{refusal}");
+        assert_eq!(plain.text(), expected, "{refusal}");
+    }
+}
+
+#[tokio::test]
+async fn head_answers_with_the_length_and_no_body() {
+    let server = Server::plain().await;
+    // On one connection: a stray byte of a body would spoil the next status line.
+    let mut client = server.client().await;
+    for path in ["/metrics", "/", "/-/healthy", "/-/ready", "/nowhere"] {
+        let head = client.request("HEAD", path, &[]).await;
+        let get = client.request("GET", path, &[]).await;
+        assert_eq!(head.status(), get.status(), "{path}");
+        assert_eq!(head.header("content-length"), Some(get.body.len().to_string().as_str()), "{path}");
+        assert_eq!(head.header("content-type"), get.header("content-type"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_paths_get_a_hint_and_other_methods_what_is_allowed() {
+    let server = Server::plain().await;
+    for path in ["/metric", "/metrics/", "/-/nothing", "/../metrics", "/%6detrics"] {
+        let missing = server.get(path, &[]).await;
+        assert_eq!((missing.status(), missing.text()), (404, "not found: the metrics are at /metrics\n"));
+        assert_eq!(missing.header("x-content-type-options"), Some("nosniff"));
+    }
+    for method in ["POST", "PUT", "DELETE", "OPTIONS", "BREW"] {
+        for path in ["/metrics", "/", "/-/healthy", "/-/ready"] {
+            let refused = server.client().await.request(method, path, &[]).await;
+            assert_eq!(
+                (refused.status(), refused.header("allow")),
+                (405, Some("GET, HEAD")),
+                "{method} {path}"
+            );
+        }
+    }
+    assert_eq!(server.client().await.request("POST", "/nowhere", &[]).await.status(), 404);
+}
+
+#[tokio::test]
+async fn a_query_an_absolute_url_and_http_1_0_are_understood() {
+    let server = Server::plain().await;
+    assert_eq!(server.get("/metrics?name=x", &[]).await.status(), 200);
+    assert_eq!(server.get("http://test/metrics", &[]).await.status(), 200);
+    let mut old = server.client().await;
+    old.send("GET /metrics HTTP/1.0\r\n\r\n").await;
+    assert!(String::from_utf8(old.rest().await).unwrap().ends_with("\r\n\r\npage PrometheusText\n"));
+}
+
+#[tokio::test]
+async fn a_client_that_ends_its_side_first_is_still_answered() {
+    let server = Server::plain().await;
+    let mut client = server.client().await;
+    client.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
+    client.stream.shutdown().await.unwrap();
+    assert_eq!(client.answer(true).await.text(), "page PrometheusText\n");
+}
+
+#[tokio::test]
+async fn the_index_is_html_that_may_load_nothing() {
+    let server = Server::plain().await;
+    let index = server.get("/", &[]).await;
+    assert_eq!(index.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(
+        index.header("content-security-policy"),
+        Some("default-src 'none'; style-src 'unsafe-inline'")
+    );
+    assert_eq!(index.header("x-content-type-options"), Some("nosniff"));
+    assert!(index.text().contains("<a href=\"/metrics\">Metrics</a>"));
+}
+
+#[tokio::test]
+async fn the_telemetry_path_can_be_moved_even_to_the_root() {
+    let moved = |path: &str| Options { telemetry_path: path.parse().unwrap(), ..Options::default() };
+    let server = Server::start(Fake::plain(), moved("/probe/sql")).await;
+    assert_eq!(server.get("/probe/sql", &[]).await.header("content-type"), Some(TEXT));
+    assert_eq!(server.get("/metrics", &[]).await.text(), "not found: the metrics are at /probe/sql\n");
+
+    let server = Server::start(Fake::plain(), moved("/")).await;
+    assert_eq!(server.get("/", &[]).await.header("content-type"), Some(TEXT));
+    assert_eq!(server.get("/metrics", &[]).await.status(), 404);
+}
+
+#[tokio::test]
+async fn readiness_follows_the_exporter_and_health_does_not() {
+    let pages = Fake::plain();
+    pages.ready.store(false, Ordering::SeqCst);
+    let server = Server::start(Arc::clone(&pages), Options::default()).await;
+    let early = server.get("/-/ready", &[]).await;
+    assert_eq!((early.status(), early.text()), (503, "no sample yet\n"));
+    assert_eq!(server.get("/-/healthy", &[]).await.text(), "healthy\n");
+    pages.ready.store(true, Ordering::SeqCst);
+    assert_eq!(server.get("/-/ready", &[]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_encoded_is_a_500_and_not_the_end() {
+    let failing = Server::start(Fake::new(|_| Err(fmt::Error)), Options::default()).await;
+    let panicking = Server::start(Fake::new(|_| panic!("a defect")), Options::default()).await;
+    for server in [failing, panicking] {
+        let mut client = server.client().await;
+        // More often than there are places to render: a failure must give its place back.
+        for _ in 0..10 {
+            let failed = client.request("GET", "/metrics", &["Accept-Encoding: gzip"]).await;
+            assert_eq!(failed.status(), 500);
+            assert_eq!(failed.header("content-type"), Some("text/plain; charset=utf-8"));
+            assert!(failed.text().contains("log"), "{}", failed.text());
+        }
+        assert_eq!(client.request("GET", "/-/healthy", &[]).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn bodies_are_ignored_and_never_waited_for() {
+    let server = Server::plain().await;
+    let mut client = server.client().await;
+    client.send("GET /metrics HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello").await;
+    assert_eq!(client.answer(true).await.status(), 200);
+
+    for announced in ["Content-Length: 9999999999", "Transfer-Encoding: chunked"] {
+        for expect in ["Expect: 100-continue", "X-Expect: nothing"] {
+            let mut client = server.client().await;
+            let refused = client.request("POST", "/metrics", &[announced, expect]).await;
+            assert_eq!(refused.status(), 405, "{announced}, {expect}");
+            // The rest of the body would be taken for requests: the connection must end.
+            assert_eq!(client.rest().await, b"", "{announced}, {expect}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn garbage_costs_the_sender_its_connection_and_nobody_else_anything() {
+    let server = Server::plain().await;
+    let endless = format!("GET /metrics HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(100_000));
+    let crowded = format!("GET /metrics HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(2_000));
+    let garbage: [&[u8]; 10] = [
+        b"\0\0\0\0\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /metrics\r\n\r\n",
+        b"GET /metrics HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\nno colon\r\n\r\n",
+        endless.as_bytes(),
+        crowded.as_bytes(),
+    ];
+    for bytes in garbage {
+        let mut client = server.client().await;
+        // The server may have hung up before the last byte.
+        let _ = client.stream.write_all(bytes).await;
+        let _ = client.stream.shutdown().await;
+        let answer = client.rest().await;
+        let status = String::from_utf8_lossy(answer.get(..12).unwrap_or_default()).into_owned();
+        assert!(status.is_empty() || status.starts_with("HTTP/1.1 4"), "{status} to {bytes:?}");
+        assert_eq!(server.get("/metrics", &[]).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn many_scrapes_at_once_all_get_the_whole_page() {
+    let page = "a line of the page\n".repeat(20_000);
+    let expected = Arc::new(page.clone());
+    let options = Options { max_connections: 16, ..Options::default() };
+    let server = Arc::new(Server::start(Fake::new(move |_| Ok(page.clone())), options).await);
+    let mut scrapes = JoinSet::new();
+    for n in 0..150 {
+        let (server, expected) = (Arc::clone(&server), Arc::clone(&expected));
+        scrapes.spawn(async move {
+            if n % 2 == 0 {
+                assert_eq!(server.get("/metrics", &["Connection: close"]).await.text(), *expected);
+            } else {
+                assert_eq!(server.get("/metrics", &["Accept-Encoding: gzip"]).await.unzipped(), *expected);
+            }
+        });
+    }
+    while let Some(scrape) = scrapes.join_next().await {
+        scrape.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_page_in_the_making_does_not_hold_up_anything_else() {
+    // On the test's single thread: were the page written on it, nothing else could move.
+    let (pages, asked, release) = Fake::gated();
+    let server = Server::start(pages, Options::default()).await;
+    let mut slow = server.client().await;
+    slow.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
+    asked.notified().await;
+    assert_eq!(server.get("/-/healthy", &[]).await.status(), 200);
+    release.send(()).unwrap();
+    assert_eq!(slow.answer(true).await.text(), "finished\n");
+}
+
+#[tokio::test]
+async fn half_open_connections_do_not_block_others() {
+    let server = Server::plain().await;
+    let mut held = Vec::new();
+    for start in ["", "GET /met", "GET /metrics HTTP/1.1\r\nHost: te"] {
+        let mut client = server.client().await;
+        client.send(start).await;
+        held.push(client);
+    }
+    assert_eq!(server.get("/metrics", &[]).await.status(), 200);
+    // And each of them may still go on.
+    held.pop().unwrap().send("st\r\n\r\n").await;
+}
+
+#[tokio::test]
+async fn clients_that_send_no_request_in_time_lose_their_place() {
+    let options = Options { max_connections: 1, head_timeout: SOON, ..Options::default() };
+    let server = Server::start(Fake::plain(), options).await;
+    for start in ["", "GET /metrics HTTP/1.1\r\nHost: te"] {
+        let mut client = server.client().await;
+        client.send(start).await;
+        client.rest().await;
+    }
+    // An idle connection is closed too, after its answer. On a busy machine even this client may
+    // be too late, and then has to come again.
+    let mut idle = Vec::new();
+    while idle.is_empty() {
+        let mut client = server.client().await;
+        let _ = client.stream.write_all(b"GET /-/healthy HTTP/1.1\r\nHost: test\r\n\r\n").await;
+        idle = client.rest().await;
+    }
+    assert!(idle.ends_with(b"\r\n\r\nhealthy\n"));
+}
+
+#[tokio::test]
+async fn a_client_that_never_takes_its_page_loses_its_place() {
+    // Far more than the sockets of both sides can hold between them.
+    let page = "x".repeat(64 << 20);
+    let options = Options { max_connections: 1, write_timeout: SOON, ..Options::default() };
+    let server = Server::start(Fake::new(move |_| Ok(page.clone())), options).await;
+    let mut greedy = server.client().await;
+    greedy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
+    assert_eq!(server.get("/-/healthy", &[]).await.status(), 200);
+    assert!(greedy.rest().await.len() < 64 << 20);
+}
+
+#[tokio::test]
+async fn no_more_connections_are_served_than_allowed_and_the_others_wait() {
+    let options = Options { max_connections: 2, ..Options::default() };
+    let server = Server::start(Fake::plain(), options).await;
+    let (mut first, mut second) = (server.client().await, server.client().await);
+    assert_eq!(first.request("GET", "/-/healthy", &[]).await.status(), 200);
+    assert_eq!(second.request("GET", "/-/healthy", &[]).await.status(), 200);
+
+    let mut third = server.client().await;
+    third.send("GET /-/healthy HTTP/1.1\r\nHost: test\r\n\r\n").await;
+    assert_eq!(second.request("GET", "/-/healthy", &[]).await.status(), 200);
+    let waiting = third.stream.get_ref().try_read(&mut [0; 1]).unwrap_err();
+    assert_eq!(waiting.kind(), std::io::ErrorKind::WouldBlock);
+
+    drop(first);
+    assert_eq!(third.answer(true).await.status(), 200);
+}
+
+#[tokio::test]
+async fn all_listeners_are_served_and_none_is_an_error() {
+    let mut listeners = Vec::new();
+    for _ in 0..3 {
+        listeners.push(TcpListener::bind("127.0.0.1:0").await.unwrap());
+    }
+    let addresses: Vec<_> = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
+    let barrier = Arc::new(Barrier::new(2));
+    let gate = Arc::clone(&barrier);
+    let shutdown = async move {
+        gate.wait().await;
+    };
+    let task = tokio::spawn(serve(listeners, Fake::plain(), Options::default(), shutdown));
+    for address in addresses.into_iter().cycle().take(6) {
+        let stream = tokio::io::BufReader::new(TcpStream::connect(address).await.unwrap());
+        let mut client = harness::Client { stream };
+        assert_eq!(client.request("GET", "/metrics", &[]).await.status(), 200);
+    }
+    barrier.wait().await;
+    task.await.unwrap().unwrap();
+
+    let nothing = serve(Vec::new(), Fake::plain(), Options::default(), std::future::pending());
+    assert_eq!(nothing.await.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+}
+
+#[tokio::test]
+async fn shutdown_finishes_the_request_in_flight_and_closes_idle_connections() {
+    let (pages, asked, release) = Fake::gated();
+    // Without a bound worth mentioning: it must end because the work is done.
+    let options = Options { grace: Duration::from_secs(3600), ..Options::default() };
+    let server = Server::start(pages, options).await;
+    let address = server.address;
+    let mut fresh = server.client().await;
+    let mut idle = server.client().await;
+    assert_eq!(idle.request("GET", "/-/healthy", &[]).await.status(), 200);
+    let mut busy = server.client().await;
+    busy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
+    asked.notified().await;
+
+    let stopping = server.stop();
+    assert_eq!(idle.rest().await, b"");
+    assert_eq!(fresh.rest().await, b"");
+    let refused = TcpStream::connect(address).await.unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+
+    release.send(()).unwrap();
+    let last = busy.answer(true).await;
+    assert_eq!((last.status(), last.text()), (200, "finished\n"));
+    assert_eq!(last.header("connection"), Some("close"));
+    assert_eq!(busy.rest().await, b"");
+    stopping.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn shutdown_does_not_wait_for_ever_for_a_request_in_flight() {
+    let (pages, asked, release) = Fake::gated();
+    let server = Server::start(pages, Options { grace: SOON, ..Options::default() }).await;
+    let mut stuck = server.client().await;
+    stuck.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
+    let mut dawdling = server.client().await;
+    dawdling.send("GET /-/healthy HTT").await;
+    asked.notified().await;
+
+    server.stop().await.unwrap().unwrap();
+    assert_eq!(stuck.rest().await, b"");
+    assert_eq!(dawdling.rest().await, b"");
+    // The thread that writes the page is still waiting; the runtime waits for it in turn.
+    drop(release);
+}
+
+#[test]
+fn the_default_path_is_the_usual_one() {
+    assert_eq!(TelemetryPath::default().as_str(), "/metrics");
+}
