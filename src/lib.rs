@@ -7,5 +7,6 @@
 
 pub mod clock;
 pub mod config;
+pub mod demo;
 pub mod source;
 pub mod statement;
