@@ -1,7 +1,18 @@
 //! The demo: a small business on one SQLite file, for the exporter to watch.
 //!
 //! Three systems run on it: a lease queue ([`queue`]), a transactional queue ([`transactional`])
-//! and notification runs ([`notifications`]).
+//! and notification runs ([`notifications`]). [`run_workload`] brings them to life with simulated
+//! workers, consumers and schedulers, some of which fail, crash or get in each other's way, as real
+//! ones do.
+//!
+//! # What a seed repeats
+//!
+//! Every actor draws its decisions from a generator of its own, derived from the seed and the
+//! actor's name, and draws the same number of values for each decision. So the same seed gives each
+//! actor the same stream of decisions: the third job of `worker-1` crashes in every run. It does
+//! not repeat the run: which worker gets which job, and in which order the actors reach the
+//! database, is up to the scheduler of the machine. Claim tokens come from the database and are
+//! different each time.
 
 pub mod notifications;
 pub mod queue;
@@ -9,6 +20,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 pub mod transactional;
+mod workload;
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,6 +30,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 pub use schema::now;
+pub use workload::{DemoSummary, run_workload};
 
 /// The database's file name in the demo's folder.
 const DATABASE_FILE: &str = "demo.sqlite";
@@ -62,6 +75,17 @@ pub enum DemoError {
     /// A statement failed.
     #[error("demo database: {0}")]
     Database(#[from] rusqlite::Error),
+    /// One of the actors gave up, which ends the demo.
+    #[error("{actor}: {source}")]
+    Actor {
+        /// Its name.
+        actor: String,
+        /// What happened to it.
+        source: Box<Self>,
+    },
+    /// A task of the demo panicked or was aborted.
+    #[error("a task ended early: {0}")]
+    Task(#[from] tokio::task::JoinError),
 }
 
 /// A prepared demo database.
@@ -132,11 +156,14 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
 pub fn banner(database: &DemoDatabase, options: &DemoOptions, urls: &[(&str, &str)]) -> String {
     let mut text = format!(
         "Demo on {file}\n\
-         \x20 a lease queue (JobQueue) with 4 workers, of which some fail, crash or stall\n\
-         \x20 a transactional queue (WorkQueue) with 2 consumers\n\
-         \x20 notification runs (RunLog, NotificationControl) by 2 schedulers that overlap\n\
+         \x20 a lease queue (JobQueue) with {workers} workers, of which some fail, crash or stall\n\
+         \x20 a transactional queue (WorkQueue) with {consumers} consumers\n\
+         \x20 notification runs (RunLog, NotificationControl) by {schedulers} schedulers that overlap\n\
          Seed {seed}, speed {speed}. Exporter configuration: {config}\n",
         file = database.file,
+        workers = workload::WORKERS,
+        consumers = workload::CONSUMERS,
+        schedulers = workload::SCHEDULERS,
         seed = options.seed,
         speed = options.speed,
         config = database.config_file().display(),
