@@ -155,3 +155,31 @@ fn retention_never_makes_an_event_news_again() {
     assert_eq!((left.comments, left.orders, left.messages), (2, 2, 2));
     assert!(left.control >= 2 + 4, "what is still there must stay marked: {left:?}");
 }
+
+#[test]
+fn an_old_comment_does_not_outlive_the_told_one() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    for author in ["a", "b", "c"] {
+        add_comment(&db, 1, author, "owner@example.org").unwrap();
+    }
+    let started = now(&db).unwrap();
+    run_step(&mut db, Step::Comments, &started, false).unwrap();
+    while purge_history(&mut db, 0, 1).unwrap() > 0 {
+        let report = run_step(&mut db, Step::Comments, &started, false).unwrap();
+        assert_eq!(report.candidates, Some(0));
+    }
+    assert_eq!(counts(&db).comments, 0);
+}
+
+#[test]
+fn an_order_that_waits_for_its_reminder_is_kept() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    add_order(&db, "buyer@example.org", Some(LONG)).unwrap();
+    let started = now(&db).unwrap();
+    run_step(&mut db, Step::Orders, &started, false).unwrap();
+    while purge_history(&mut db, 0, 9).unwrap() > 0 {}
+    let left = counts(&db);
+    assert_eq!((left.orders, left.control), (1, 1));
+}

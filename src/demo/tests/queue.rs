@@ -61,7 +61,12 @@ fn a_claimed_job_is_owned_and_hidden_from_others() {
     let row = job(&db, id);
     assert_eq!((row.state.as_str(), row.lease_until.as_deref()), ("D", None));
     assert!(row.finished_at >= row.claimed_at, "{row:?}");
+    // The token stays, to be looked at; it owns nothing any more.
+    assert_eq!(row.token.as_deref(), Some(claimed.token.as_str()));
     assert_eq!(complete(&db, id, &claimed.token).unwrap(), 0, "done twice");
+    assert_eq!(heartbeat(&db, id, &claimed.token, LONG).unwrap(), 0);
+    assert_eq!(fail(&db, id, &claimed.token, "too late", NOW).unwrap(), 0);
+    assert_eq!(job(&db, id), row);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use rusqlite::TransactionBehavior;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -225,6 +226,20 @@ async fn a_database_that_breaks_ends_the_workload_with_the_actors_name() {
     let DemoError::Actor { actor, .. } = &error else { panic!("{error:?}") };
     assert!(actor == "producer" || actor.starts_with("consumer-"), "{error}");
     assert!(error.to_string().contains("WorkQueue"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_somebody_locks_delays_the_workload_but_not_its_end() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    let lock = db.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let started = Instant::now();
+    // Longer than a write waits for the lock by itself.
+    let shutdown = tokio::time::sleep(Duration::from_secs(6));
+    let summary = run_workload(&lab.database, &lab.options, shutdown).await.unwrap();
+    assert_eq!(summary, DemoSummary::default(), "nothing could be written");
+    assert!(started.elapsed() < Duration::from_secs(14), "{:?}", started.elapsed());
+    drop(lock);
 }
 
 /// Polls the database, for a bounded time.
