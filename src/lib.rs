@@ -5,8 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod demo;
+pub mod exporter;
 pub mod exposition;
 pub mod sample;
 pub mod sampler;

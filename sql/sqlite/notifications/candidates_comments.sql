@@ -1,0 +1,12 @@
+-- The newest comment of each item, unless that very comment was told already: several comments
+-- between two runs make one message, the next comment makes another.
+SELECT c.ItemId AS Key, c.CommentId AS Key2, c.Recipient
+FROM Comment AS c
+WHERE c.CommentId = (SELECT max(n.CommentId) FROM Comment AS n WHERE n.ItemId = c.ItemId)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM NotificationControl AS k
+      WHERE k.Kind = 'comment' AND k.Key = c.ItemId AND k.Key2 = c.CommentId
+  )
+ORDER BY c.CommentId
+LIMIT :cap;

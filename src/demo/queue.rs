@@ -1,0 +1,120 @@
+//! The lease queue: one row a job, owned by whoever holds its current claim token until the lease
+//! lapses.
+//!
+//! Every change of owner is one conditional statement, so nothing here needs a transaction around
+//! it, and none may be put around a claim: the work happens outside of any. The functions that act
+//! for an owner return the number of rows changed; 0 says that ownership was lost.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Result, named_params};
+
+use super::ms;
+
+/// A job that was claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The job.
+    pub job_id: i64,
+    /// Proof of ownership, fresh for each claim.
+    pub token: String,
+    /// How often the job was claimed, this claim included.
+    pub attempts: u32,
+    /// What to do.
+    pub payload: String,
+}
+
+/// What a recovery did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Jobs that are ready again.
+    pub ready: u64,
+    /// Jobs given up because their attempts were used up.
+    pub failed: u64,
+}
+
+/// A finished state, whose rows can be purged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finished {
+    /// The work was done.
+    Done,
+    /// The job was given up.
+    Failed,
+}
+
+/// Adds a job that becomes claimable after `delay`, and returns its id.
+pub fn enqueue(connection: &Connection, payload: &str, delay: Duration, max_attempts: u32) -> Result<i64> {
+    connection
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/enqueue.sql"))?
+        .insert(named_params! { ":delay_ms": ms(delay), ":max_attempts": max_attempts, ":payload": payload })
+}
+
+/// Claims one job for `lease`. `None`: nothing was claimable for this attempt; pause, then ask again.
+pub fn claim(connection: &Connection, lease: Duration) -> Result<Option<Claim>> {
+    // query_one runs the statement to its end and so reports a commit that failed; a query that
+    // stops at the first row would hand out a job that was never taken.
+    connection
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/claim.sql"))?
+        .query_one(named_params! { ":lease_ms": ms(lease) }, |row| {
+            Ok(Claim {
+                job_id: row.get("JobId")?,
+                token: row.get("ClaimToken")?,
+                attempts: row.get("Attempts")?,
+                payload: row.get("Payload")?,
+            })
+        })
+        .optional()
+}
+
+/// Reports a job as done.
+pub fn complete(connection: &Connection, job_id: i64, token: &str) -> Result<usize> {
+    connection
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/complete.sql"))?
+        .execute(named_params! { ":job_id": job_id, ":token": token })
+}
+
+/// Prolongs the lease to `lease` from now.
+pub fn heartbeat(connection: &Connection, job_id: i64, token: &str, lease: Duration) -> Result<usize> {
+    connection
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/heartbeat.sql"))?
+        .execute(named_params! { ":job_id": job_id, ":token": token, ":lease_ms": ms(lease) })
+}
+
+/// Reports a failed attempt: ready again after `backoff`, or given up when it was the last one.
+pub fn fail(
+    connection: &Connection,
+    job_id: i64,
+    token: &str,
+    error: &str,
+    backoff: Duration,
+) -> Result<usize> {
+    connection.prepare_cached(include_str!("../../sql/sqlite/job_queue/fail.sql"))?.execute(
+        named_params! { ":job_id": job_id, ":token": token, ":error": error, ":backoff_ms": ms(backoff) },
+    )
+}
+
+/// Takes at most `batch` jobs, whose lease lapsed longer than `grace` ago, from their owners.
+pub fn recover(connection: &Connection, grace: Duration, batch: u32) -> Result<Recovered> {
+    let mut statement = connection.prepare_cached(include_str!("../../sql/sqlite/job_queue/recover.sql"))?;
+    let mut rows = statement.query(named_params! { ":grace_ms": ms(grace), ":batch": batch })?;
+    let mut recovered = Recovered::default();
+    while let Some(row) = rows.next()? {
+        if row.get_ref(0)?.as_str()? == "F" {
+            recovered.failed += 1;
+        } else {
+            recovered.ready += 1;
+        }
+    }
+    Ok(recovered)
+}
+
+/// Deletes at most `batch` finished rows beyond the newest `keep`, and returns how many.
+pub fn purge(connection: &Connection, state: Finished, keep: u32, batch: u32) -> Result<usize> {
+    let state = match state {
+        Finished::Done => "D",
+        Finished::Failed => "F",
+    };
+    connection
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/purge.sql"))?
+        .execute(named_params! { ":state": state, ":keep": keep, ":batch": batch })
+}

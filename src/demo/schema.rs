@@ -1,0 +1,45 @@
+//! The demo's database file: how it is opened, and how its tables come to be.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::DemoError;
+
+/// How long a write waits for another writer: SQLite has one write lock for the whole file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Opens the file in WAL mode, where readers (the exporter) and the writer do not block each other.
+pub(crate) fn open(file: &Path) -> Result<Connection, DemoError> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(DemoError::NotWal { mode });
+    }
+    // Safe in WAL mode against a crash of the process; only a power cut can lose the last commits.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    Ok(connection)
+}
+
+/// Creates what is missing, and ends the sessions of a demo that ran on this file before.
+pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(include_str!("../../sql/sqlite/schema.sql"))?;
+    transaction.execute_batch(include_str!("../../sql/sqlite/end_sessions.sql"))?;
+    transaction.commit()
+}
+
+/// The database's clock, in the format of every time column.
+pub fn now(connection: &Connection) -> rusqlite::Result<String> {
+    connection.prepare_cached(include_str!("../../sql/sqlite/now.sql"))?.query_one([], |row| row.get(0))
+}
+
+/// Whether the statement only failed because another connection held the write lock too long.
+pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+    )
+}

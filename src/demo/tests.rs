@@ -1,0 +1,106 @@
+//! The statements do what they promise, on a real database file.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod notifications;
+mod queue;
+mod setup;
+mod transactional;
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::{DemoDatabase, DemoOptions, prepare};
+
+/// A prepared database in a folder of its own.
+pub(super) struct Lab {
+    pub(super) database: DemoDatabase,
+    pub(super) options: DemoOptions,
+    _folder: TempDir,
+}
+
+impl Lab {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let options = DemoOptions { folder: folder.path().join("demo"), seed: 7, speed: 1.0 };
+        let database = prepare(&options).expect("a demo database");
+        Self { database, options, _folder: folder }
+    }
+
+    pub(super) fn connect(&self) -> Connection {
+        self.database.connect().expect("a connection")
+    }
+}
+
+/// How many rows each table has, and who holds the lock.
+pub(super) fn counts(connection: &Connection) -> Counts {
+    connection
+        .query_one(include_str!("tests/counts.sql"), [], |row| {
+            Ok(Counts {
+                jobs: row.get(0)?,
+                work: row.get(1)?,
+                comments: row.get(2)?,
+                orders: row.get(3)?,
+                control: row.get(4)?,
+                messages: row.get(5)?,
+                log: row.get(6)?,
+                lock_holder: row.get(7)?,
+            })
+        })
+        .unwrap()
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) jobs: u32,
+    pub(super) work: u32,
+    pub(super) comments: u32,
+    pub(super) orders: u32,
+    pub(super) control: u32,
+    pub(super) messages: u32,
+    pub(super) log: u32,
+    pub(super) lock_holder: Option<String>,
+}
+
+/// One row of the run log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LogRow {
+    pub(super) step: String,
+    pub(super) outcome: String,
+    pub(super) duration_ms: i64,
+    pub(super) candidates: Option<u32>,
+    pub(super) message: Option<String>,
+}
+
+pub(super) fn run_log(connection: &Connection) -> Vec<LogRow> {
+    connection
+        .prepare(include_str!("tests/run_log.sql"))
+        .unwrap()
+        .query_map([], |row| {
+            Ok(LogRow {
+                step: row.get(0)?,
+                outcome: row.get(1)?,
+                duration_ms: row.get(2)?,
+                candidates: row.get(3)?,
+                message: row.get(4)?,
+            })
+        })
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
+}
+
+/// Long enough that it cannot end within a test.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Lets the database's clock, which counts milliseconds, move on.
+fn tick() {
+    std::thread::sleep(Duration::from_millis(5));
+}

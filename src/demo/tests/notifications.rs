@@ -1,0 +1,185 @@
+//! Control rows, messages, the log and the lock. Whole runs are tested with the workload.
+
+use std::time::Duration;
+
+use super::super::notifications::{
+    CAP_PER_RUN, Outcome, Step, add_comment, add_control, add_order, log_skipped, purge_history, purge_log,
+    release_lock, run_step, take_lock,
+};
+use super::super::now;
+use super::{LONG, Lab, counts, run_log, tick};
+
+#[test]
+fn only_one_holds_the_lock_and_only_that_one_gives_it_back() {
+    let lab = Lab::new();
+    let (one, two) = (lab.connect(), lab.connect());
+    assert!(take_lock(&one, "r", "one").unwrap());
+    assert!(!take_lock(&two, "r", "two").unwrap());
+    assert!(!take_lock(&one, "r", "one").unwrap(), "not reentrant");
+    assert!(take_lock(&two, "another", "two").unwrap());
+    assert!(!release_lock(&two, "r", "two").unwrap());
+    assert!(release_lock(&one, "r", "one").unwrap());
+    assert!(!release_lock(&one, "r", "one").unwrap());
+    assert!(take_lock(&two, "r", "two").unwrap());
+}
+
+#[test]
+fn the_newest_comment_of_an_item_makes_one_message() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    for (item, author) in [(1, "a"), (1, "b"), (2, "c")] {
+        add_comment(&db, item, author, "owner@example.org").unwrap();
+    }
+    let mut run = |candidates, messages| {
+        let started = now(&db).unwrap();
+        let report = run_step(&mut db, Step::Comments, &started, false).unwrap();
+        assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(candidates)));
+        let counts = counts(&db);
+        assert_eq!((counts.messages, counts.control), (messages, messages));
+    };
+    run(2, 2);
+    run(0, 2);
+    add_comment(&lab.connect(), 2, "d", "owner@example.org").unwrap();
+    run(1, 3);
+    run(0, 3);
+}
+
+#[test]
+fn an_order_is_confirmed_once_and_reminded_of_once_it_is_due() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    add_order(&db, "buyer@example.org", Some(Duration::ZERO)).unwrap();
+    add_order(&db, "buyer@example.org", Some(LONG)).unwrap();
+    add_order(&db, "buyer@example.org", None).unwrap();
+    tick();
+    let started = now(&db).unwrap();
+    for (step, candidates) in
+        [(Step::Orders, 3), (Step::Reminders, 1), (Step::Orders, 0), (Step::Reminders, 0)]
+    {
+        let report = run_step(&mut db, step, &started, false).unwrap();
+        assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(candidates)), "{step:?}");
+    }
+    assert_eq!(counts(&db).messages, 4);
+}
+
+#[test]
+fn a_second_mark_for_an_event_is_refused() {
+    let lab = Lab::new();
+    let db = lab.connect();
+    add_control(&db, "comment", 1, 2).unwrap();
+    let refused = add_control(&db, "comment", 1, 2).unwrap_err();
+    assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::ConstraintViolation));
+    add_control(&db, "comment", 1, 3).unwrap();
+    add_control(&db, "order", 1, 2).unwrap();
+    assert_eq!(counts(&db).control, 3);
+}
+
+#[test]
+fn a_broken_step_leaves_nothing_behind_but_its_row_in_the_log() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    add_order(&db, "buyer@example.org", None).unwrap();
+    let started = now(&db).unwrap();
+
+    let report = run_step(&mut db, Step::Orders, &started, true).unwrap();
+    assert_eq!((report.outcome, report.candidates), (Outcome::Error, Some(1)));
+    let counted = counts(&db);
+    assert_eq!((counted.control, counted.messages, counted.log), (0, 0, 1));
+    let row = run_log(&db).remove(0);
+    assert_eq!((row.step.as_str(), row.outcome.as_str()), ("orders", "error"));
+    let message = row.message.unwrap();
+    assert!(message.starts_with("error: ") && message.contains("OutgoingMessage.Subject"), "{message}");
+
+    // So the next run makes up for it.
+    assert_eq!(run_step(&mut db, Step::Orders, &started, false).unwrap().candidates, Some(1));
+    assert_eq!(counts(&db).messages, 1);
+    // Also when there is nothing to tell.
+    assert_eq!(run_step(&mut db, Step::Orders, &started, true).unwrap().outcome, Outcome::Error);
+}
+
+#[test]
+fn reaching_the_cap_is_a_warning_and_the_rest_waits() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    for _ in 0..CAP_PER_RUN + 5 {
+        add_order(&db, "buyer@example.org", None).unwrap();
+    }
+    let started = now(&db).unwrap();
+    let report = run_step(&mut db, Step::Orders, &started, false).unwrap();
+    assert_eq!((report.outcome, report.candidates), (Outcome::Warning, Some(CAP_PER_RUN)));
+    assert!(report.message.unwrap().starts_with("warning: "));
+    let report = run_step(&mut db, Step::Orders, &started, false).unwrap();
+    assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(5)));
+}
+
+#[test]
+fn the_log_keeps_what_is_young_and_is_pruned_in_batches() {
+    let lab = Lab::new();
+    let db = lab.connect();
+    for started_at in ["2020-01-01 00:00:00.000", "2020-01-02 00:00:00.000", "2020-01-03 00:00:00.000"] {
+        log_skipped(&db, started_at).unwrap();
+    }
+    log_skipped(&db, &now(&db).unwrap()).unwrap();
+    assert_eq!(purge_log(&db, LONG, 2).unwrap(), 2);
+    assert_eq!(purge_log(&db, LONG, 2).unwrap(), 1);
+    assert_eq!(purge_log(&db, LONG, 2).unwrap(), 0);
+    assert_eq!(counts(&db).log, 1);
+}
+
+#[test]
+fn retention_never_makes_an_event_news_again() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    for n in 0..12 {
+        add_comment(&db, n % 3, "a", "owner@example.org").unwrap();
+        add_order(&db, "buyer@example.org", Some(Duration::ZERO)).unwrap();
+    }
+    tick();
+    let started = now(&db).unwrap();
+    // Nothing was told yet: only comments that are not their item's newest may go.
+    while purge_history(&mut db, 0, 2).unwrap() > 0 {}
+    let left = counts(&db);
+    assert_eq!((left.comments, left.orders), (3, 12));
+
+    for step in Step::ALL {
+        run_step(&mut db, step, &started, false).unwrap();
+    }
+    assert_eq!(counts(&db).control, 3 + 12 + 12);
+    while purge_history(&mut db, 2, 2).unwrap() > 0 {
+        for step in Step::ALL {
+            let report = run_step(&mut db, step, &started, false).unwrap();
+            assert_eq!(report.candidates, Some(0), "{step:?}");
+        }
+    }
+    let left = counts(&db);
+    assert_eq!((left.comments, left.orders, left.messages), (2, 2, 2));
+    assert!(left.control >= 2 + 4, "what is still there must stay marked: {left:?}");
+}
+
+#[test]
+fn an_old_comment_does_not_outlive_the_told_one() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    for author in ["a", "b", "c"] {
+        add_comment(&db, 1, author, "owner@example.org").unwrap();
+    }
+    let started = now(&db).unwrap();
+    run_step(&mut db, Step::Comments, &started, false).unwrap();
+    while purge_history(&mut db, 0, 1).unwrap() > 0 {
+        let report = run_step(&mut db, Step::Comments, &started, false).unwrap();
+        assert_eq!(report.candidates, Some(0));
+    }
+    assert_eq!(counts(&db).comments, 0);
+}
+
+#[test]
+fn an_order_that_waits_for_its_reminder_is_kept() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    add_order(&db, "buyer@example.org", Some(LONG)).unwrap();
+    let started = now(&db).unwrap();
+    run_step(&mut db, Step::Orders, &started, false).unwrap();
+    while purge_history(&mut db, 0, 9).unwrap() > 0 {}
+    let left = counts(&db);
+    assert_eq!((left.orders, left.control), (1, 1));
+}

@@ -1,0 +1,3 @@
+SELECT Step, Outcome, DurationMs, Candidates, Message
+FROM RunLog
+ORDER BY RunLogId;

@@ -1,0 +1,4 @@
+SELECT WorkId
+FROM WorkQueue
+WHERE TranId IS NOT NULL
+ORDER BY WorkId;

@@ -1,0 +1,160 @@
+//! The lease queue's parties: who enqueues, works, recovers and purges.
+
+use super::super::DemoError;
+use super::super::notifications;
+use super::super::queue::{self, Claim, Finished};
+use super::DemoSummary;
+use super::actor::Actor;
+use super::script::{self, Attempt, Fate, WorkerScript};
+
+/// How long a claim is good for without a heartbeat.
+const LEASE: u64 = 5000;
+
+/// How long past its end the recoverer leaves a lease alone. Longer than the exporter's sample
+/// interval, so that each lapsed lease is seen.
+const GRACE: u64 = 1200;
+
+/// The recoverer's round.
+const RECOVER_EVERY: u64 = 3000;
+
+/// The bounded pause after a claim that found nothing.
+const IDLE: u64 = 200;
+
+/// How long it takes until a crashed worker is started again.
+const RESTART: u64 = 800;
+
+/// Finished jobs, and rows of the other growing tables, that are kept.
+const KEEP_DONE: u32 = 400;
+const KEEP_FAILED: u32 = 40;
+const KEEP_HISTORY: u32 = 2000;
+
+/// Rows that one recovery or purge touches at most.
+const BATCH: u32 = 200;
+
+pub(super) async fn enqueuer(actor: Actor) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    let mut rng = actor.generator();
+    for n in 0.. {
+        let delivery = script::delivery(&mut rng, n);
+        let delay = actor.pace.of(delivery.delay);
+        for _ in 0..delivery.jobs {
+            let (payload, max_attempts) = (delivery.payload, delivery.max_attempts);
+            actor.database(move |db| queue::enqueue(db, payload, delay, max_attempts)).await?;
+            summary.jobs_enqueued += 1;
+        }
+        if !actor.pause(delivery.then).await {
+            break;
+        }
+    }
+    Ok(summary)
+}
+
+pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    let mut script = WorkerScript::new(actor.generator(), number);
+    let lease = actor.pace.of(LEASE);
+    while !actor.stopping() {
+        let Some(claim) = actor.database(move |db| queue::claim(db, lease)).await? else {
+            actor.pause(IDLE).await;
+            continue;
+        };
+        summary.jobs_claimed += 1;
+        let attempt = script.attempt(&claim.payload);
+        match try_job(&actor, &claim, attempt).await? {
+            End::Done => summary.jobs_done += 1,
+            End::Failed => summary.attempts_failed += 1,
+            End::Lost => summary.ownership_lost += 1,
+            End::Crashed => {
+                summary.workers_crashed += 1;
+                actor.pause(RESTART).await;
+            }
+            // Like any worker that is shut down in the middle: its lease will lapse.
+            End::Stopped => {}
+        }
+    }
+    Ok(summary)
+}
+
+/// How an attempt ended.
+enum End {
+    Done,
+    Failed,
+    /// Somebody else owns the job now: nothing this worker did to it counts.
+    Lost,
+    Crashed,
+    Stopped,
+}
+
+async fn try_job(actor: &Actor, claim: &Claim, attempt: Attempt) -> Result<End, DemoError> {
+    match attempt.fate {
+        Fate::Crash => {
+            return Ok(if actor.pause(attempt.work).await { End::Crashed } else { End::Stopped });
+        }
+        Fate::Stall => {
+            // Past the lease, the grace and a whole round of the recoverer.
+            if !actor.pause(LEASE + GRACE + RECOVER_EVERY + attempt.work).await {
+                return Ok(End::Stopped);
+            }
+        }
+        Fate::Success | Fate::Failure => {
+            if let Some(end) = work(actor, claim, attempt.work).await? {
+                return Ok(end);
+            }
+        }
+    }
+    let (job_id, token) = (claim.job_id, claim.token.clone());
+    let changed;
+    let end;
+    if attempt.fate == Fate::Failure {
+        let backoff = actor.pace.of(script::backoff(claim.attempts));
+        let error = format!("cannot {}: unexpected end of input", claim.payload);
+        changed = actor.database(move |db| queue::fail(db, job_id, &token, &error, backoff)).await?;
+        end = End::Failed;
+    } else {
+        changed = actor.database(move |db| queue::complete(db, job_id, &token)).await?;
+        end = End::Done;
+    }
+    Ok(if changed == 0 { End::Lost } else { end })
+}
+
+/// Works for so long, outside of any transaction, with a heartbeat each third of the lease.
+/// Returns how the attempt ended if it ended early.
+async fn work(actor: &Actor, claim: &Claim, mut left: u64) -> Result<Option<End>, DemoError> {
+    let lease = actor.pace.of(LEASE);
+    loop {
+        let slice = left.min(LEASE / 3);
+        if !actor.pause(slice).await {
+            return Ok(Some(End::Stopped));
+        }
+        left -= slice;
+        if left == 0 {
+            return Ok(None);
+        }
+        let (job_id, token) = (claim.job_id, claim.token.clone());
+        if actor.database(move |db| queue::heartbeat(db, job_id, &token, lease)).await? == 0 {
+            return Ok(Some(End::Lost));
+        }
+    }
+}
+
+pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    let grace = actor.pace.of(GRACE);
+    while actor.pause(RECOVER_EVERY).await {
+        let recovered = actor.database(move |db| queue::recover(db, grace, BATCH)).await?;
+        summary.jobs_recovered += recovered.ready + recovered.failed;
+    }
+    Ok(summary)
+}
+
+/// Keeps every table but the run log, which prunes itself, from growing for ever.
+pub(super) async fn purger(actor: Actor) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    while actor.pause(5000).await {
+        let mut deleted = actor.database(|db| queue::purge(db, Finished::Done, KEEP_DONE, BATCH)).await?;
+        deleted += actor.database(|db| queue::purge(db, Finished::Failed, KEEP_FAILED, BATCH)).await?;
+        deleted += actor.database(|db| notifications::purge_history(db, KEEP_HISTORY, BATCH)).await?;
+        summary.rows_purged += deleted as u64;
+    }
+    Ok(summary)
+}

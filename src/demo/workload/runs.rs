@@ -1,0 +1,130 @@
+//! The notification parties: who causes events, and who runs the notifications.
+
+use tokio::time::Instant;
+
+use super::super::notifications::{self, Outcome, Report, Step};
+use super::super::{DemoError, now};
+use super::DemoSummary;
+use super::actor::Actor;
+use super::script::{self, Event, RunPlan};
+
+/// Retention of the run log.
+const KEEP_LOG: u64 = 30 * 60 * 1000;
+
+/// Rows that one run prunes from the log at most.
+const PURGE_BATCH: u32 = 500;
+
+pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    let mut rng = actor.generator();
+    for n in 0.. {
+        let (event, then) = script::event(&mut rng, n);
+        match event {
+            Event::Comment { item, author } => {
+                let recipient = format!("owner-{item}@example.org");
+                actor.database(move |db| notifications::add_comment(db, item, author, &recipient)).await?;
+                summary.comments_written += 1;
+            }
+            Event::Orders { count, remind } => {
+                for nth in 0..count {
+                    let remind = remind.filter(|_| nth == 0).map(|after| actor.pace.of(after));
+                    actor
+                        .database(move |db| notifications::add_order(db, "buyer@example.org", remind))
+                        .await?;
+                    summary.orders_written += 1;
+                }
+            }
+        }
+        if !actor.pause(then).await {
+            break;
+        }
+    }
+    Ok(summary)
+}
+
+/// Starts a run in every period, whether or not the other scheduler's run is still going on.
+pub(super) async fn scheduler(actor: Actor, number: usize) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    let mut rng = actor.generator();
+    // The second one starts in the middle of the first one's first run.
+    if !actor.pause(if number == 1 { 300 } else { 1000 }).await {
+        return Ok(summary);
+    }
+    for n in 0.. {
+        let started = Instant::now();
+        let (plan, every) = script::notification_run(&mut rng, number, n);
+        summary += run(&actor, plan).await?;
+        let spent = u64::try_from(started.elapsed().mul_f64(actor.pace.0).as_millis()).unwrap_or(u64::MAX);
+        if !actor.pause(every.saturating_sub(spent)).await {
+            break;
+        }
+    }
+    Ok(summary)
+}
+
+/// One notification run: takes the lock or is skipped, runs the steps, gives the lock back.
+pub(super) async fn run(actor: &Actor, plan: RunPlan) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary { runs_started: 1, ..DemoSummary::default() };
+    let started_at = actor.database(|db| now(db)).await?;
+    let holder = actor.name.clone();
+    let taken = {
+        let holder = holder.clone();
+        actor.database(move |db| notifications::take_lock(db, notifications::RUN_LOCK, &holder)).await?
+    };
+    if !taken {
+        actor.database(move |db| notifications::log_skipped(db, &started_at)).await?;
+        summary.runs_skipped = 1;
+        return Ok(summary);
+    }
+
+    let steps = run_steps(actor, plan, &mut summary).await;
+    if plan.orphan_lock {
+        // A killed client neither gives anything back nor logs.
+        return steps.map(|_| summary);
+    }
+    // Before anything else can fail.
+    actor.database(move |db| notifications::release_lock(db, notifications::RUN_LOCK, &holder)).await?;
+
+    let report = match &steps {
+        Ok(true) => Report { outcome: Outcome::Ok, candidates: None, message: None },
+        Ok(false) => Report {
+            outcome: Outcome::Warning,
+            candidates: None,
+            message: Some("warning: stopped before every step had run".to_owned()),
+        },
+        Err(error) => {
+            Report { outcome: Outcome::Error, candidates: None, message: Some(format!("error: {error}")) }
+        }
+    };
+    actor.database(move |db| notifications::log(db, notifications::RUN, &started_at, &report)).await?;
+    steps.map(|_| summary)
+}
+
+/// Runs the steps, one after the other whatever becomes of each; `false` when the demo was stopped
+/// meanwhile. An error is one of the run itself: it could not even be logged.
+async fn run_steps(actor: &Actor, plan: RunPlan, summary: &mut DemoSummary) -> Result<bool, DemoError> {
+    for step in Step::ALL {
+        let (takes, broken) = match step {
+            Step::Comments => (plan.comments, false),
+            Step::Orders => (plan.orders, plan.orders_fail),
+            Step::Reminders => (plan.reminders, false),
+        };
+        let started_at = actor.database(|db| now(db)).await?;
+        if !actor.pause(takes).await {
+            return Ok(false);
+        }
+        let report = actor.database(move |db| notifications::run_step(db, step, &started_at, broken)).await?;
+        match report.outcome {
+            Outcome::Error => summary.step_errors += 1,
+            Outcome::Warning => summary.step_warnings += 1,
+            Outcome::Ok => {}
+        }
+        if report.outcome != Outcome::Error {
+            summary.notifications += u64::from(report.candidates.unwrap_or(0));
+        }
+    }
+    let keep = actor.pace.of(KEEP_LOG);
+    let pruned = actor.database(move |db| notifications::purge_log(db, keep, PURGE_BATCH)).await?;
+    summary.rows_purged += pruned as u64;
+    Ok(true)
+}

@@ -1,0 +1,56 @@
+//! The transactional queue's parties.
+
+use super::super::DemoError;
+use super::super::transactional;
+use super::DemoSummary;
+use super::actor::Actor;
+use super::script;
+
+/// The bounded pause after a consumer found nothing.
+const IDLE: u64 = 150;
+
+pub(super) async fn producer(actor: Actor) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    let mut rng = actor.generator();
+    for n in 0.. {
+        let production = script::production(&mut rng, n);
+        for _ in 0..production.rows {
+            actor.database(|db| transactional::enqueue(db, "pick goods")).await?;
+            summary.work_enqueued += 1;
+        }
+        if !actor.pause(production.then).await {
+            break;
+        }
+    }
+    Ok(summary)
+}
+
+/// Consumer `number` of `consumers`; together they decide which transaction ids are whose.
+pub(super) async fn consumer(actor: Actor, number: i64, consumers: i64) -> Result<DemoSummary, DemoError> {
+    let mut summary = DemoSummary::default();
+    let mut rng = actor.generator();
+    let mut tran_id = number;
+    let mut transactions = 0;
+    while !actor.stopping() {
+        if actor.database(move |db| transactional::take(db, tran_id)).await?.is_none() {
+            actor.pause(IDLE).await;
+            continue;
+        }
+        // Decided only when there is work, or idling would move the stream.
+        let consumption = script::consumption(&mut rng, transactions);
+        for _ in 1..consumption.rows {
+            actor.database(move |db| transactional::take(db, tran_id)).await?;
+        }
+        // Who is stopped in the middle rolls back, as the end of a session would.
+        if actor.pause(consumption.hold).await && !consumption.rollback {
+            let rows = actor.database(move |db| transactional::commit(db, tran_id)).await?;
+            summary.work_committed += rows as u64;
+        } else {
+            let rows = actor.database(move |db| transactional::rollback(db, tran_id)).await?;
+            summary.work_rolled_back += rows as u64;
+        }
+        transactions += 1;
+        tran_id += consumers;
+    }
+    Ok(summary)
+}
