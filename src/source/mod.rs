@@ -15,12 +15,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::statement::{Dialect, Statement};
 
+pub use sqlite::SqliteConnector;
+
 /// A boxed future, so that sources can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The most rows one statement may return before the sample is refused. The statements bound
 /// their rows themselves; this keeps memory bounded should a mapping defeat that.
 pub const MAX_RESULT_ROWS: usize = 20_000;
+
+/// The most characters of an error message: it becomes one line of a log.
+pub const MAX_MESSAGE_CHARS: usize = 500;
 
 /// Knows how to open a connection to one database.
 pub trait Connector: fmt::Debug + Send + Sync {
@@ -38,8 +43,13 @@ pub trait Connector: fmt::Debug + Send + Sync {
 pub trait Connection: fmt::Debug + Send {
     /// Runs one statement and returns all its rows, within `deadline`.
     ///
-    /// When the deadline passes the running statement is cancelled on the server. After an error
-    /// whose [`SourceError::connection_lost`] is set, the connection must not be used again.
+    /// When the deadline passes the running statement is cancelled on the server, which may take
+    /// up to one second more. Dropping the future gives up the connection as well as the statement.
+    ///
+    /// # Errors
+    ///
+    /// After an error whose [`SourceError::connection_lost`] is set, the connection must be
+    /// dropped; every further statement on it fails, with that flag set.
     fn query<'a>(
         &'a mut self,
         statement: &'a Statement,
@@ -143,12 +153,54 @@ pub struct SourceError {
 
 impl SourceError {
     /// An error after which the connection can still be used.
-    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
-        Self { reason, message: message.into(), connection_lost: false }
+    ///
+    /// The message is kept to one line of [`MAX_MESSAGE_CHARS`] characters: part of it may come
+    /// from a server, and it ends up in logs.
+    pub fn new(reason: Reason, message: impl AsRef<str>) -> Self {
+        Self { reason, message: one_line(message.as_ref()), connection_lost: false }
     }
 
-    /// An error after which the connection must be dropped.
-    pub fn lost(reason: Reason, message: impl Into<String>) -> Self {
-        Self { reason, message: message.into(), connection_lost: true }
+    /// An error after which the connection must be dropped; the message as in [`Self::new`].
+    pub fn lost(reason: Reason, message: impl AsRef<str>) -> Self {
+        Self { connection_lost: true, ..Self::new(reason, message) }
+    }
+}
+
+/// `text` with runs of white space and control characters as one space, cut to
+/// [`MAX_MESSAGE_CHARS`].
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if let Some((cut, _)) = line.char_indices().nth(MAX_MESSAGE_CHARS) {
+        // Room for the ellipsis, on a character boundary.
+        let keep = line.char_indices().nth(MAX_MESSAGE_CHARS - 1).map_or(cut, |(at, _)| at);
+        line.truncate(keep);
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_of_bounded_length() {
+        let error = SourceError::lost(Reason::Other, "first\r\n\tsecond\u{0} third ");
+        assert_eq!(error.message, "first second third");
+        assert!(error.connection_lost);
+
+        let long = SourceError::new(Reason::Other, "\u{17c}".repeat(MAX_MESSAGE_CHARS + 1));
+        assert_eq!(long.message.chars().count(), MAX_MESSAGE_CHARS);
+        assert!(long.message.ends_with('…'));
+
+        let fits = SourceError::new(Reason::Other, "\u{17c}".repeat(MAX_MESSAGE_CHARS));
+        assert_eq!(fits.message, "\u{17c}".repeat(MAX_MESSAGE_CHARS));
     }
 }

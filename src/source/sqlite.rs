@@ -1,1 +1,370 @@
-//! SQLite.
+//! SQLite files, opened read-only.
+//!
+//! SQLite blocks, so it runs on the threads for blocking work. While a statement runs the database
+//! handle is on such a thread; it only comes back when the statement has ended.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{ErrorCode, InterruptHandle, OpenFlags};
+use tokio::task::{JoinError, JoinHandle, spawn_blocking};
+use tokio::time::timeout;
+
+use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
+use crate::clock::SharedClock;
+use crate::config::model;
+use crate::statement::{Dialect, Parameter, Statement};
+
+/// How long a statement may take to end once it is interrupted.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Time between two interrupts. SQLite forgets an interrupt that arrives just before the
+/// statement's first step, so one alone could be lost.
+const STOP_EVERY: Duration = Duration::from_millis(10);
+
+/// Longer than any sensible wait for a lock; the driver panics at about 24 days.
+const MAX_BUSY_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Opens connections to one SQLite file.
+#[derive(Debug)]
+pub struct SqliteConnector {
+    file: PathBuf,
+    clock: Option<SharedClock>,
+    busy_timeout: Duration,
+}
+
+impl SqliteConnector {
+    /// A connector for this file. A statement waits at most `busy_timeout` for a writer's lock;
+    /// SQLite counts it in milliseconds.
+    ///
+    /// `clock` is for tests: with one, `unixepoch('now', 'subsec')`, which is how the statements
+    /// ask for the time, returns that clock's time instead of the machine's, and `unixepoch` with
+    /// any other two arguments fails. The text of a statement stays what a user would paste into
+    /// the sqlite3 shell.
+    #[must_use]
+    pub fn new(config: model::Sqlite, clock: Option<SharedClock>, busy_timeout: Duration) -> Self {
+        Self { file: config.file, clock, busy_timeout: busy_timeout.min(MAX_BUSY_TIMEOUT) }
+    }
+}
+
+impl Connector for SqliteConnector {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn describe(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn connect(&self, deadline: Duration) -> BoxFuture<'_, Result<Box<dyn Connection>, SourceError>> {
+        Box::pin(async move {
+            let (file, clock, busy_timeout) = (self.file.clone(), self.clock.clone(), self.busy_timeout);
+            let opening = spawn_blocking(move || open(&file, clock, busy_timeout));
+            match timeout(deadline, opening).await {
+                Ok(Ok(opened)) => {
+                    let connection = SqliteConnection { name: self.describe(), database: Some(opened?) };
+                    Ok(Box::new(connection) as Box<dyn Connection>)
+                }
+                Ok(Err(panicked)) => Err(SourceError::lost(Reason::Other, panicked.to_string())),
+                Err(_elapsed) => Err(SourceError::lost(
+                    Reason::Timeout,
+                    format!("cannot open {} within {} ms", self.file.display(), deadline.as_millis()),
+                )),
+            }
+        })
+    }
+}
+
+/// One open database file.
+struct SqliteConnection {
+    name: String,
+    /// Absent while a statement runs and for ever after one could not be stopped.
+    database: Option<Database>,
+}
+
+impl fmt::Debug for SqliteConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteConnection")
+            .field("name", &self.name)
+            .field("open", &self.database.is_some())
+            .finish()
+    }
+}
+
+struct Database {
+    handle: rusqlite::Connection,
+    file: PathBuf,
+    identity: Option<FileIdentity>,
+}
+
+impl Connection for SqliteConnection {
+    fn query<'a>(
+        &'a mut self,
+        statement: &'a Statement,
+        deadline: Duration,
+    ) -> BoxFuture<'a, Result<Rows, SourceError>> {
+        Box::pin(async move {
+            let Some(database) = self.database.take() else {
+                return Err(SourceError::lost(Reason::Other, "the connection was lost earlier"));
+            };
+            let stop = Stop::new(&database.handle);
+            let requested = Arc::clone(&stop.requested);
+            let statement = statement.clone();
+            let mut running = spawn_blocking(move || {
+                let outcome = run(&database, &statement, &requested);
+                (database, outcome)
+            });
+            let (ended, in_time) = match timeout(deadline, &mut running).await {
+                Ok(ended) => (Some(ended), true),
+                Err(_elapsed) => (stop.force(&mut running).await, false),
+            };
+            let (database, outcome) = match ended {
+                Some(Ok(ended)) => ended,
+                Some(Err(panicked)) => return Err(SourceError::lost(Reason::Other, panicked.to_string())),
+                None => {
+                    let message = format!("the statement could not be stopped{}", after(deadline));
+                    return Err(SourceError::lost(Reason::Timeout, message));
+                }
+            };
+            let outcome = if in_time {
+                outcome
+            } else {
+                let message = format!("the statement was stopped{}", after(deadline));
+                Err(SourceError::new(Reason::Timeout, message))
+            };
+            if !matches!(&outcome, Err(error) if error.connection_lost) {
+                self.database = Some(database);
+            }
+            outcome
+        })
+    }
+}
+
+fn after(deadline: Duration) -> String {
+    format!(" after its {} ms", deadline.as_millis())
+}
+
+/// Stops a statement that runs on another thread. Dropping it stops the statement too, so that one
+/// nobody waits for any more does not run on.
+struct Stop {
+    requested: Arc<AtomicBool>,
+    handle: InterruptHandle,
+}
+
+impl Stop {
+    fn new(connection: &rusqlite::Connection) -> Self {
+        Self { requested: Arc::new(AtomicBool::new(false)), handle: connection.get_interrupt_handle() }
+    }
+
+    /// Harmless when no statement runs: SQLite clears the interrupt when the next one starts.
+    fn request(&self) {
+        self.requested.store(true, Ordering::SeqCst);
+        self.handle.interrupt();
+    }
+
+    /// Interrupts the statement until its thread has ended; `None` when it does not within
+    /// [`STOP_TIMEOUT`].
+    async fn force<T>(&self, running: &mut JoinHandle<T>) -> Option<Result<T, JoinError>> {
+        let started = Instant::now();
+        while started.elapsed() < STOP_TIMEOUT {
+            self.request();
+            if let Ok(ended) = timeout(STOP_EVERY, &mut *running).await {
+                return Some(ended);
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.request();
+    }
+}
+
+/// Opens the file. Blocks.
+fn open(file: &Path, clock: Option<SharedClock>, busy_timeout: Duration) -> Result<Database, SourceError> {
+    let refused = |cause: &dyn fmt::Display| {
+        SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
+    };
+    // SQLite gives a meaning of its own to an empty name, to ":memory:" and to "file:...".
+    let path = std::path::absolute(file).map_err(|error| refused(&error))?;
+    // Read before the file is opened: were it replaced in between, the first statement would notice.
+    let metadata = std::fs::metadata(&path).map_err(|error| refused(&error))?;
+    if !metadata.is_file() {
+        return Err(refused(&"not a regular file"));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let handle =
+        rusqlite::Connection::open_with_flags(&path, flags).map_err(|error| failure(&error, file))?;
+    let database = Database { handle, file: file.to_path_buf(), identity: identify(&metadata) };
+    prepare(&database.handle, clock, busy_timeout).map_err(|error| failure(&error, file))?;
+    Ok(database)
+}
+
+fn prepare(
+    handle: &rusqlite::Connection,
+    clock: Option<SharedClock>,
+    busy_timeout: Duration,
+) -> rusqlite::Result<()> {
+    handle.busy_timeout(busy_timeout)?;
+    handle.pragma_update(None, "query_only", true)?;
+    if let Some(clock) = clock {
+        override_clock(handle, clock)?;
+    }
+    // SQLite looks into the file only when it must; this tells a file that is no database. A
+    // writer's lock is no reason to refuse the connection: the statements report it.
+    match handle.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)) {
+        Err(error) if is_locked(&error) => Ok(()),
+        other => other.map(|_version| ()),
+    }
+}
+
+/// Makes `unixepoch('now', 'subsec')` return `clock`'s time, in seconds, as a REAL.
+fn override_clock(handle: &rusqlite::Connection, clock: SharedClock) -> rusqlite::Result<()> {
+    handle.create_scalar_function("unixepoch", 2, FunctionFlags::SQLITE_UTF8, move |context| {
+        let arguments = (context.get_raw(0), context.get_raw(1));
+        if arguments != (ValueRef::Text(b"now"), ValueRef::Text(b"subsec")) {
+            let refusal = "only unixepoch('now', 'subsec') is known to the clock of this connection";
+            return Err(rusqlite::Error::UserFunctionError(refusal.into()));
+        }
+        // Milliseconds since 1970 are exact in a double until the year 287396.
+        #[allow(clippy::cast_precision_loss, reason = "exact for every time a clock can show")]
+        let seconds = clock.unix_ms() as f64 / 1000.0;
+        Ok(seconds)
+    })
+}
+
+/// Runs one statement. Blocks; gives up between two rows once `stop` is set.
+fn run(database: &Database, statement: &Statement, stop: &AtomicBool) -> Result<Rows, SourceError> {
+    // SQLite would go on reading a file that was deleted or replaced, and its rows would never
+    // change again.
+    if database.identity != std::fs::metadata(&database.file).ok().as_ref().and_then(identify) {
+        let message = format!("{} was deleted or replaced", database.file.display());
+        return Err(SourceError::lost(Reason::Connect, message));
+    }
+    let failed = |error: rusqlite::Error| failure(&error, &database.file);
+    let mut prepared = database.handle.prepare(&statement.text).map_err(failed)?;
+    bind(&mut prepared, &statement.parameters, &database.file)?;
+    let columns = (0..prepared.column_count())
+        .map(|index| prepared.column_name(index).map(str::to_owned))
+        .collect::<rusqlite::Result<Vec<String>>>()
+        .map_err(failed)?;
+    let mut rows = Vec::new();
+    let mut cursor = prepared.raw_query();
+    while !stop.load(Ordering::SeqCst) {
+        let Some(row) = cursor.next().map_err(failed)? else {
+            return Ok(Rows { columns, rows });
+        };
+        if rows.len() == MAX_RESULT_ROWS {
+            let message = format!("the statement returned more than {MAX_RESULT_ROWS} rows");
+            return Err(SourceError::new(Reason::Decode, message));
+        }
+        let mut values = Vec::with_capacity(columns.len());
+        for (index, column) in columns.iter().enumerate() {
+            values.push(value(row.get_ref(index).map_err(failed)?, column)?);
+        }
+        rows.push(values);
+    }
+    Err(SourceError::new(Reason::Timeout, "the statement was stopped"))
+}
+
+/// Binds each parameter to its name, `@P1` and so on. A name without a value would silently be
+/// NULL here, so it is refused, as SQL Server refuses it.
+fn bind(
+    prepared: &mut rusqlite::Statement<'_>,
+    parameters: &[Parameter],
+    file: &Path,
+) -> Result<(), SourceError> {
+    for index in 1..=prepared.parameter_count() {
+        let name = prepared.parameter_name(index).unwrap_or("?").to_owned();
+        let number = name.strip_prefix("@P").and_then(|number| number.parse::<usize>().ok());
+        let parameter = number.and_then(|number| parameters.get(number.checked_sub(1)?));
+        let Some(parameter) = parameter else {
+            let message = format!("the statement has no value for its parameter {name}");
+            return Err(SourceError::new(Reason::Other, message));
+        };
+        let bound = match &parameter.value {
+            Value::Null => prepared.raw_bind_parameter(index, rusqlite::types::Null),
+            Value::Int(value) => prepared.raw_bind_parameter(index, value),
+            Value::Text(value) => prepared.raw_bind_parameter(index, value),
+        };
+        bound.map_err(|error| failure(&error, file))?;
+    }
+    Ok(())
+}
+
+/// A REAL is refused even when it is integral: the statement that returned it would not return a
+/// BIGINT on SQL Server.
+fn value(value: ValueRef<'_>, column: &str) -> Result<Value, SourceError> {
+    match value {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(value) => Ok(Value::Int(value)),
+        // Lossy, as for SQL Server: one bad row must not hide the others.
+        ValueRef::Text(bytes) => Ok(Value::Text(String::from_utf8_lossy(bytes).into_owned())),
+        ValueRef::Real(_) => Err(mismatch(column, Type::Real)),
+        ValueRef::Blob(_) => Err(mismatch(column, Type::Blob)),
+    }
+}
+
+fn mismatch(column: &str, kind: Type) -> SourceError {
+    let kind = kind.to_string().to_uppercase();
+    let message = format!("column {column} holds a {kind}, where INTEGER or TEXT is expected");
+    SourceError::new(Reason::Decode, message)
+}
+
+fn is_locked(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// The driver's error as a reason and a message.
+fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
+    let (code, text) = match error {
+        rusqlite::Error::SqliteFailure(cause, Some(text)) => (Some(cause.code), text.clone()),
+        // Its `Display` repeats the whole statement.
+        rusqlite::Error::SqlInputError { error, msg, .. } => (Some(error.code), msg.clone()),
+        other => (other.sqlite_error_code(), other.to_string()),
+    };
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            SourceError::new(Reason::LockTimeout, text)
+        }
+        Some(ErrorCode::OperationInterrupted) => SourceError::new(Reason::Timeout, text),
+        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase) => {
+            SourceError::lost(Reason::Connect, format!("cannot open {}: {text}", file.display()))
+        }
+        Some(
+            ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly,
+        ) => SourceError::new(Reason::Permission, text),
+        // SQLITE_ERROR: only the text tells.
+        Some(ErrorCode::Unknown)
+            if text.starts_with("no such table") || text.starts_with("no such column") =>
+        {
+            SourceError::new(Reason::MissingObject, text)
+        }
+        _ => SourceError::new(Reason::Other, text),
+    }
+}
+
+/// What tells one file from another that has its name.
+type FileIdentity = (u64, u64);
+
+/// Device and inode; on other systems an open file cannot be replaced.
+#[cfg(unix)]
+fn identify(metadata: &std::fs::Metadata) -> Option<FileIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identify(_metadata: &std::fs::Metadata) -> Option<FileIdentity> {
+    None
+}
