@@ -3,7 +3,11 @@
 //! Run with `cargo bench --bench encoding`. Prints the median time of a page and its cost per
 //! series as a ratio to the smallest page, which shows whether the cost grows with the square of
 //! the series; above 3 it fails.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark talks and may stop at any surprise")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark talks and may stop at any surprise"
+)]
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -42,12 +46,14 @@ fn main() {
 fn exporter_with(series: usize) -> Exporter {
     // A step has 4 outcomes, a histogram of 17 buckets with sum and count, and its candidates.
     let steps = series / 24 + 1;
-    let mut yaml = String::from("global: { max_label_values: 100000 }\nsources:\n  - name: bench\n    sqlite: { file: bench.db }\n    run_logs:\n      - { name: log, preset: notification_run_log, steps: [");
+    let mut yaml = String::from(
+        "global: { max_label_values: 100000 }\nsources:\n  - name: bench\n    sqlite: { file: bench.db }\n    run_logs:\n      - { name: log, preset: notification_run_log, steps: [",
+    );
     for step in 0..steps {
         write!(yaml, "step-{step}, ").unwrap();
     }
     yaml.push_str("] }\n");
-    let config = config::parse(&yaml, Path::new("bench.yaml"), &Environment::default()).unwrap();
+    let config = config::parse(&yaml, Path::new("bench.yaml"), &Environment::empty()).unwrap();
     Exporter::new(config, ManualClock::at(0) as Arc<_>)
 }
 

@@ -6,7 +6,11 @@
 //! the ratio is above 1.5: history must not cost anything.
 //!
 //! `SQLQUEUE_BENCH_ROWS` sets another number of finished rows for the large database.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark talks and may stop at any surprise")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark talks and may stop at any surprise"
+)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -42,8 +46,9 @@ fn main() {
 
 /// The statement as the exporter sends it.
 fn sampling_statement() -> String {
-    let yaml = "sources: [{ name: bench, sqlite: { file: bench.db }, queues: [{ name: jobs, preset: lease }] }]";
-    let config = config::parse(yaml, Path::new("bench.yaml"), &Environment::default()).unwrap();
+    let yaml =
+        "sources: [{ name: bench, sqlite: { file: bench.db }, queues: [{ name: jobs, preset: lease }] }]";
+    let config = config::parse(yaml, Path::new("bench.yaml"), &Environment::empty()).unwrap();
     let target = config.sources[0].targets().next().unwrap();
     statement::sample(Dialect::Sqlite, target, &TailRequest::Head, Duration::from_secs(1)).unwrap().text
 }
@@ -62,7 +67,7 @@ fn build(file: &Path, finished: u64) -> Connection {
                 CASE WHEN n % {stride} <> 0 THEN 'D' WHEN n % 2 = 0 THEN 'R' ELSE 'W' END,
                 '2026-11-30 11:00:00.000', '2026-11-30 11:00:00.000', n % 3, 5, 'payload ' || n
             FROM number;",
-            include_str!("../sql/sqlite/lease_queue.sql"),
+            include_str!("../sql/sqlite/schema.sql"),
         ))
         .unwrap();
     database

@@ -17,7 +17,7 @@ use crate::exposition::{SharedState, StateCollector};
 use crate::sampler::Sampler;
 use crate::source::{self, Connector};
 use crate::state::{State, TargetState};
-use crate::web::{self, Format, Pages};
+use crate::web::{self, Format, Pages, TelemetryPath};
 
 /// An exporter that is ready to run.
 #[derive(Debug)]
@@ -31,13 +31,14 @@ pub struct Exporter {
 struct ExporterPages {
     state: SharedState,
     registry: Registry,
+    telemetry_path: TelemetryPath,
 }
 
 impl Exporter {
     /// Prepares to sample what the configuration names. Nothing is sent yet.
     #[must_use]
     pub fn new(config: Config, clock: SharedClock) -> Self {
-        Self::with_connectors(config, clock, |source, global| source::connector(&source.database, global))
+        Self::with_connectors(config, clock, |source, global| source::connector(source, global, None))
     }
 
     /// The same with other connectors than the configuration asks for, for tests.
@@ -49,7 +50,7 @@ impl Exporter {
     ) -> Self {
         let state: SharedState = Arc::new(RwLock::new(State::new(&config)));
         let collector = StateCollector::new(Arc::clone(&state), Arc::clone(&clock), config.global.stale_after);
-        let pages = ExporterPages { state: Arc::clone(&state), registry: collector.into_registry() };
+        let pages = ExporterPages { state: Arc::clone(&state), registry: collector.into_registry(), telemetry_path: TelemetryPath::default() };
         let Config { global, sources } = config;
         let samplers = sources
             .into_iter()
@@ -86,17 +87,18 @@ impl Exporter {
     /// # Errors
     /// When the web server cannot go on.
     pub async fn run(
-        self,
+        mut self,
         listeners: Vec<TcpListener>,
-        telemetry_path: String,
+        web: web::Options,
         shutdown: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
+        self.pages.telemetry_path = web.telemetry_path.clone();
         let (stop, stopped) = watch::channel(false);
         let tasks = TaskTracker::new();
         for sampler in self.samplers {
             tasks.spawn(sampler.run(stopped.clone()));
         }
-        let served = web::serve(listeners, Arc::new(self.pages), telemetry_path, shutdown).await;
+        let served = web::serve(listeners, Arc::new(self.pages), web, shutdown).await;
         // Nobody may listen any more; the samplers stop either way.
         let _ = stop.send(true);
         tasks.close();
@@ -129,17 +131,23 @@ impl Pages for ExporterPages {
                 let _ = writeln!(
                     rows,
                     "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                    web::escape(&source.name),
+                    web::escape_html(&source.name),
                     target.label,
-                    web::escape(&target.name),
-                    web::escape(&how_it_goes(target)),
+                    web::escape_html(&target.name),
+                    web::escape_html(&how_it_goes(target)),
                 );
             }
         }
-        format!(
+        let table = format!(
             "<table><thead><tr><th>source</th><th>kind</th><th>name</th><th>samples</th></tr></thead>\
              <tbody>{rows}</tbody></table>"
-        )
+        );
+        let links = [
+            (self.telemetry_path.as_str(), "Metrics", "what Prometheus scrapes"),
+            ("/-/healthy", "Healthy", "whether this process lives"),
+            ("/-/ready", "Ready", "whether every target was sampled once"),
+        ];
+        web::index_page("sqlqueue-exporter", env!("CARGO_PKG_VERSION"), &links, &table)
     }
 }
 

@@ -1,3 +1,7 @@
 //! The binary: everything happens in the library.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+fn main() -> std::process::ExitCode {
+    sqlqueue_exporter::cli::run()
+}

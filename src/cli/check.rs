@@ -44,7 +44,7 @@ struct Verdict {
 async fn check_databases(config: &Config) -> Result<Verdict, Failure> {
     let mut verdict = Verdict::default();
     for source in &config.sources {
-        let connector = source::connector(&source.database, &config.global);
+        let connector = source::connector(source, &config.global, None);
         print(&format!("source {}: connecting to {}\n", source.name, connector.describe()))?;
         match connector.connect(config.global.query_timeout).await {
             Ok(mut connection) => {

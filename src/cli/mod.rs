@@ -14,6 +14,9 @@ use clap::{Args, Parser, Subcommand};
 
 pub use log::{LogFormat, LogLevel};
 
+use crate::config::{self, Config, ConfigError, Environment};
+use crate::web::{self, TelemetryPath};
+
 /// Prometheus metrics from the work-queue and run-log tables of SQL Server.
 ///
 /// Samples the tables named in the configuration on an interval, with statements that `sql` prints,
@@ -55,8 +58,8 @@ struct Options {
     listen_addresses: Vec<String>,
 
     /// The path of the metrics page.
-    #[arg(long = "web.telemetry-path", value_name = "PATH", default_value = "/metrics", global = true, value_parser = telemetry_path)]
-    telemetry_path: String,
+    #[arg(long = "web.telemetry-path", value_name = "PATH", default_value_t, global = true)]
+    telemetry_path: TelemetryPath,
 
     /// How much to log.
     #[arg(long = "log.level", value_name = "LEVEL", value_enum, default_value_t, global = true)]
@@ -96,17 +99,19 @@ struct DemoArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
+    /// How fast it goes: 2 halves every pause, duration and lease. Between 0.1 and 100.
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    speed: f64,
+
     /// Keep the database in this folder instead of a temporary one.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
-fn telemetry_path(path: &str) -> Result<String, String> {
-    match path {
-        "/-/healthy" | "/-/ready" => Err("that path is taken by a health endpoint".to_owned()),
-        _ if !path.starts_with('/') => Err("a path begins with /".to_owned()),
-        _ if path.contains(['?', '#', ' ']) => Err("a path has no ?, # or space".to_owned()),
-        _ => Ok(path.to_owned()),
+impl Options {
+    /// How the web server behaves.
+    fn web(&self) -> web::Options {
+        web::Options { telemetry_path: self.telemetry_path.clone(), ..web::Options::default() }
     }
 }
 
@@ -134,8 +139,8 @@ pub fn run() -> ExitCode {
 type Failure = Box<dyn std::error::Error>;
 
 /// Reads the configuration file of the options.
-fn load(options: &Options) -> Result<crate::config::Config, crate::config::ConfigError> {
-    crate::config::load(&options.config_file, &crate::config::Environment::system())
+fn load(options: &Options) -> Result<Config, ConfigError> {
+    config::load(&options.config_file, &Environment::process())
 }
 
 /// Writes to standard output; a reader that went away (`| head`) is not an error.

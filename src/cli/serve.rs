@@ -19,11 +19,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
 async fn serve(options: &Options, config: Config) -> Result<(), Failure> {
     // Bound before anything is sampled: a port that is taken is told at once.
     let listeners = web::bind(&options.listen_addresses).await?;
-    for listener in &listeners {
-        info!(address = %listener.local_addr()?, path = %options.telemetry_path, "listening");
-    }
     let exporter = Exporter::new(config, SystemClock::shared());
-    exporter.run(listeners, options.telemetry_path.clone(), stop_signal()).await?;
+    exporter.run(listeners, options.web(), stop_signal()).await?;
     info!("stopped");
     Ok(())
 }

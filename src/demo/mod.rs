@@ -153,7 +153,7 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
 /// What the demo runs and what to open, for the terminal. `urls` are the pages that the caller
 /// serves, each with what it shows.
 #[must_use]
-pub fn banner(database: &DemoDatabase, options: &DemoOptions, urls: &[(&str, &str)]) -> String {
+pub fn banner(database: &DemoDatabase, options: &DemoOptions, urls: &[(&str, String)]) -> String {
     let mut text = format!(
         "Demo on {file}\n\
          \x20 a lease queue (JobQueue) with {workers} workers, of which some fail, crash or stall\n\
@@ -176,7 +176,6 @@ pub fn banner(database: &DemoDatabase, options: &DemoOptions, urls: &[(&str, &st
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {what:width$}  {url}");
     }
-    text.push_str("Ctrl-C stops it; the files stay.\n");
     text
 }
 

@@ -5,6 +5,8 @@
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 
+use crate::state::histogram::{self, Buckets};
+
 /// One metric family.
 #[derive(Debug)]
 pub struct Family {
@@ -17,8 +19,8 @@ pub struct Family {
     /// What a reader of `/metrics` is told. One line: the OpenMetrics encoder does not escape
     /// line breaks.
     pub help: &'static str,
-    /// Upper bounds of the buckets of a histogram, in milliseconds.
-    pub bounds_ms: &'static [u64],
+    /// The buckets of a histogram.
+    pub buckets: Option<&'static Buckets>,
 }
 
 impl Family {
@@ -36,7 +38,7 @@ impl Family {
 }
 
 macro_rules! families {
-    ($( $(#[$meta:meta])* $id:ident = $kind:ident $name:literal $([$unit:expr])? $({$bounds:expr})? : $help:literal; )*) => {
+    ($( $(#[$meta:meta])* $id:ident = $kind:ident $name:literal $([$unit:expr])? $({$buckets:expr})? : $help:literal; )*) => {
         $(
             #[doc = $help]
             pub static $id: Family = Family {
@@ -44,7 +46,7 @@ macro_rules! families {
                 unit: families!(@unit $($unit)?),
                 kind: MetricType::$kind,
                 help: $help,
-                bounds_ms: families!(@bounds $($bounds)?),
+                buckets: families!(@buckets $($buckets)?),
             };
         )*
         /// Every family, in the order of the page.
@@ -52,11 +54,9 @@ macro_rules! families {
     };
     (@unit) => { None };
     (@unit $unit:expr) => { Some($unit) };
-    (@bounds) => { &[] };
-    (@bounds $bounds:expr) => { $bounds };
+    (@buckets) => { None };
+    (@buckets $buckets:expr) => { Some($buckets) };
 }
-
-use crate::state::histogram::{SAMPLE_BOUNDS_MS, WORK_BOUNDS_MS};
 
 families! {
     JOBS = Gauge "sqlqueue_jobs":
@@ -77,7 +77,7 @@ families! {
         "Unfinished jobs that claim to have been enqueued in the future: a wrong time zone or clock.";
     RUN_STEPS = Counter "sqlqueue_run_steps":
         "Rows of the run log by step and outcome, each counted once.";
-    RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {WORK_BOUNDS_MS}:
+    RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {&histogram::WORK}:
         "Duration of steps that ran. Skipped runs are not durations.";
     RUN_STEP_CANDIDATES = Counter "sqlqueue_run_step_candidates":
         "Candidates that steps found.";
@@ -103,7 +103,7 @@ families! {
         "Good samples of a target.";
     SAMPLE_ERRORS = Counter "sqlqueue_sample_errors":
         "Failed samples of a target, by reason.";
-    SAMPLE_DURATION = Histogram "sqlqueue_sample_duration" [Unit::Seconds] {SAMPLE_BOUNDS_MS}:
+    SAMPLE_DURATION = Histogram "sqlqueue_sample_duration" [Unit::Seconds] {&histogram::SAMPLE}:
         "How long the statement of a target took, good or not.";
     LAST_SAMPLE = Gauge "sqlqueue_last_sample_timestamp" [Unit::Seconds]:
         "When the last good sample of a target was taken, by the exporter's clock.";

@@ -22,6 +22,7 @@ use self::families as family;
 use self::from_state::Freshness;
 use self::page::{Block, Page, Value};
 use crate::clock::SharedClock;
+use crate::state::histogram::Buckets;
 use crate::state::{Histogram, State};
 
 /// The state that samplers write and scrapes read. Nobody holds it across a wait.
@@ -104,17 +105,20 @@ fn encode_value(metric: &mut MetricEncoder<'_>, family: &family::Family, value: 
             metric.encode_counter::<NoLabelSet, f64, f64>(&number, None)
         }
         Value::Number(number) => metric.encode_gauge(&number),
-        Value::Histogram(histogram) => encode_histogram(metric, family.bounds_ms, histogram),
+        Value::Histogram(histogram) => match family.buckets {
+            Some(buckets) => encode_histogram(metric, buckets, histogram),
+            None => Err(fmt::Error),
+        },
         Value::Info => Ok(()),
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ms")]
-fn encode_histogram(metric: &mut MetricEncoder<'_>, bounds_ms: &[u64], histogram: &Histogram) -> fmt::Result {
-    let bounds = bounds_ms.iter().map(|bound| *bound as f64 / 1000.0).chain([f64::INFINITY]);
-    let buckets: Vec<(f64, u64)> = bounds.zip(histogram.buckets.iter().copied()).collect();
-    let sum = histogram.sum_ms as f64 / 1000.0;
-    metric.encode_histogram::<NoLabelSet>(sum, histogram.count(), &buckets, None)
+#[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ticks")]
+fn encode_histogram(metric: &mut MetricEncoder<'_>, buckets: &Buckets, histogram: &Histogram) -> fmt::Result {
+    let seconds = |ticks: u64| ticks as f64 / f64::from(buckets.ticks_per_second);
+    let bounds = buckets.bounds.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
+    let counts: Vec<(f64, u64)> = bounds.zip(histogram.counts.iter().copied()).collect();
+    metric.encode_histogram::<NoLabelSet>(seconds(histogram.sum), histogram.count(), &counts, None)
 }
 
 /// The labels of one series, as the encoder wants them.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::histogram::{Histogram, WORK_BOUNDS_MS};
+use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
 use super::tail::Progress;
 use crate::config::{Outcome, RunLog};
@@ -52,7 +52,7 @@ impl Default for StepState {
     fn default() -> Self {
         Self {
             outcomes: Outcome::ALL.into_iter().map(|outcome| (outcome, 0)).collect(),
-            duration: Histogram::new(WORK_BOUNDS_MS),
+            duration: Histogram::new(&histogram::WORK),
             candidates: 0,
             last_start_ms: None,
             last_success_ms: None,
@@ -110,7 +110,7 @@ impl StepState {
         if entry.outcome != Outcome::Skipped
             && let Some(duration_ms) = entry.duration_ms
         {
-            self.duration.observe(WORK_BOUNDS_MS, duration_ms);
+            self.duration.observe(&histogram::WORK, duration_ms);
         }
         self.candidates = self.candidates.saturating_add(entry.candidates.unwrap_or(0));
     }

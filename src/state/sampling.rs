@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::histogram::{Histogram, SAMPLE_BOUNDS_MS};
+use super::histogram::{self, Histogram};
 use crate::source::Reason;
 
 /// Counters about the sampling of one target.
@@ -29,7 +29,7 @@ impl Default for SamplingState {
         Self {
             samples: 0,
             errors: Reason::ALL.into_iter().map(|reason| (reason, 0)).collect(),
-            duration: Histogram::new(SAMPLE_BOUNDS_MS),
+            duration: Histogram::new(&histogram::SAMPLE),
             last_good_ms: None,
             last_good: None,
         }
@@ -60,7 +60,7 @@ impl SamplingState {
     }
 
     fn observe(&mut self, duration: Duration) {
-        let ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        self.duration.observe(SAMPLE_BOUNDS_MS, ms);
+        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        self.duration.observe(&histogram::SAMPLE, micros);
     }
 }

@@ -67,9 +67,7 @@ async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome() {
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     let steps = |step: &str, outcome: &str| {
-        format!(
-            r#"sqlqueue_run_steps_total{{source="db",run_log="runs",step="{step}",outcome="{outcome}"}}"#
-        )
+        format!(r#"sqlqueue_run_steps_total{{source="db",run_log="runs",step="{step}",outcome="{outcome}"}}"#)
     };
     for step in ["komentarze", "przebieg"] {
         for outcome in ["ok", "warning", "error", "skipped"] {
@@ -101,10 +99,7 @@ async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome() {
     };
     series.assert(&duration("count"), 2.0);
     series.assert(&duration("sum"), 0.019);
-    series.assert(
-        r#"sqlqueue_run_step_candidates_total{source="db",run_log="runs",step="komentarze"}"#,
-        2.0,
-    );
+    series.assert(r#"sqlqueue_run_step_candidates_total{source="db",run_log="runs",step="komentarze"}"#, 2.0);
     series.assert(r#"sqlqueue_run_consecutive_skips{source="db",run_log="runs"}"#, 1.0);
 
     bench.execute(

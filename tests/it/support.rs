@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::config::{self, Config, Database, Environment};
 use sqlqueue_exporter::exporter::Exporter;
-use sqlqueue_exporter::source::sqlite::SqliteConnector;
+use sqlqueue_exporter::source::SqliteConnector;
 use sqlqueue_exporter::web::Format;
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ impl Bench {
     pub fn config(&self, targets: &str) -> Config {
         let yaml =
             format!("sources:\n  - name: db\n    sqlite: {{ file: '{}' }}\n{targets}", self.file.display());
-        config::parse(&yaml, Path::new("test.yaml"), &Environment::default())
+        config::parse(&yaml, Path::new("test.yaml"), &Environment::empty())
             .unwrap_or_else(|error| panic!("{error}\n{yaml}"))
     }
 

@@ -8,6 +8,7 @@ mod script;
 mod tests;
 mod work;
 
+use std::fmt;
 use std::future::Future;
 use std::ops::AddAssign;
 
@@ -60,6 +61,31 @@ pub struct DemoSummary {
     pub notifications: u64,
     /// Rows that retention deleted.
     pub rows_purged: u64,
+}
+
+impl fmt::Display for DemoSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "jobs: {} enqueued, {} claimed, {} done, {} attempts failed, {} workers crashed, {} recovered",
+            self.jobs_enqueued,
+            self.jobs_claimed,
+            self.jobs_done,
+            self.attempts_failed,
+            self.workers_crashed,
+            self.jobs_recovered,
+        )?;
+        writeln!(
+            f,
+            "work: {} enqueued, {} committed, {} rolled back",
+            self.work_enqueued, self.work_committed, self.work_rolled_back,
+        )?;
+        write!(
+            f,
+            "runs: {} started, {} skipped, {} steps failed, {} notifications",
+            self.runs_started, self.runs_skipped, self.step_errors, self.notifications,
+        )
+    }
 }
 
 impl AddAssign for DemoSummary {

@@ -1,0 +1,82 @@
+//! `demo`: the whole thing on an embedded database with simulated workers.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::serve::stop_signal;
+use super::{DemoArgs, Failure, Options, print, runtime};
+use crate::clock::SystemClock;
+use crate::config::{self, Environment};
+use crate::demo::{self, DemoDatabase, DemoOptions};
+use crate::exporter::Exporter;
+use crate::web;
+
+pub(super) fn run(options: &Options, arguments: DemoArgs) -> Result<ExitCode, Failure> {
+    let DemoArgs { seed, speed, folder } = arguments;
+    match folder {
+        Some(folder) => run_in(options, DemoOptions { folder, seed, speed }, "the files stay")?,
+        None => {
+            // Removed when it goes out of scope.
+            let temporary = tempfile::Builder::new().prefix("sqlqueue-exporter-demo-").tempdir()?;
+            let folder = PathBuf::from(temporary.path());
+            run_in(options, DemoOptions { folder, seed, speed }, "the files are removed")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_in(options: &Options, demo_options: DemoOptions, afterwards: &str) -> Result<(), Failure> {
+    let database = demo::prepare(&demo_options)?;
+    runtime()?.block_on(run_database(options, &demo_options, &database, afterwards))
+}
+
+async fn run_database(
+    options: &Options,
+    demo_options: &DemoOptions,
+    database: &DemoDatabase,
+    afterwards: &str,
+) -> Result<(), Failure> {
+    let listeners = web::bind(&options.listen_addresses).await?;
+    let config = config::load(&database.config_file(), &Environment::process())?;
+    let urls = urls(&listeners, options);
+    print(&demo::banner(database, demo_options, &urls))?;
+    print(&format!("Ctrl-C stops it; {afterwards}.\n"))?;
+
+    // Either half takes the other one down: a demo without workload shows nothing.
+    let stop = CancellationToken::new();
+    let exporter = Exporter::new(config, SystemClock::shared());
+    let serving = async {
+        let served = exporter.run(listeners, options.web(), stop.cancelled()).await;
+        stop.cancel();
+        served
+    };
+    let working = async {
+        let worked = demo::run_workload(database, demo_options, stop.cancelled()).await;
+        stop.cancel();
+        worked
+    };
+    let asked = async {
+        tokio::select! {
+            () = stop_signal() => stop.cancel(),
+            () = stop.cancelled() => {}
+        }
+    };
+    let (served, worked, ()) = tokio::join!(serving, working, asked);
+    served?;
+    print(&format!("{}\n", worked?))?;
+    Ok(())
+}
+
+/// What to open, with the port that was really taken.
+fn urls(listeners: &[TcpListener], options: &Options) -> Vec<(&'static str, String)> {
+    let Some(address) = listeners.first().and_then(|listener| listener.local_addr().ok()) else {
+        return Vec::new();
+    };
+    let host = if address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
+    let host = if host.contains(':') { format!("[{host}]") } else { host };
+    let base = format!("http://{host}:{}", address.port());
+    vec![("overview", format!("{base}/")), ("metrics", format!("{base}{}", options.telemetry_path))]
+}
