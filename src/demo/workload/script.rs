@@ -48,8 +48,10 @@ pub(super) fn delivery(rng: &mut Rng, n: u64) -> Delivery {
         // First of all, as it takes a while until it is given up.
         0 => Delivery { then: 0, ..poison(usual) },
         // More than the workers can take at once, so that a backlog shows.
-        1 => Delivery { jobs: 14, then: 100, ..usual },
+        1 => Delivery { jobs: 10, then: 100, ..usual },
         2 => Delivery { delay: 3000, ..usual },
+        // Time to get through it.
+        3..=15 => usual,
         _ if kind < 0.015 => poison(usual),
         _ if kind < 0.135 => Delivery { delay, ..usual },
         _ if kind < 0.16 => Delivery { jobs, ..usual },
@@ -109,8 +111,9 @@ impl WorkerScript {
             (1, 3) | (2, 2) => (Fate::Crash, 200),
             (3, 2) => (Fate::Failure, 150),
             (4, 2) => (Fate::Success, 6500),
-            // Nothing else may keep the opening waiting.
-            (_, 0..=3) => (Fate::Success, work),
+            // Nothing else may keep the opening waiting: the poison job's retries queue up behind
+            // the backlog.
+            (_, 0..=8) => (Fate::Success, work.min(300)),
             _ if kind < 0.08 => (Fate::Failure, work),
             _ if kind < 0.10 => (Fate::Crash, work),
             _ if kind < 0.11 => (Fate::Stall, work),

@@ -148,6 +148,22 @@ fn meeting_a_poison_job_does_not_move_a_workers_stream() {
 }
 
 #[test]
+fn no_seed_spoils_the_opening() {
+    for seed in 0..500 {
+        let mut rng = script::generator(seed, "enqueuer");
+        let jobs: u64 = (0..16).map(|n| script::delivery(&mut rng, n).jobs).sum();
+        assert_eq!(jobs, 25, "a burst among the first jobs delays the poison job's end, seed {seed}");
+        for worker in 1..=4 {
+            let name = format!("worker-{worker}");
+            let mut script = WorkerScript::new(script::generator(seed, &name), worker);
+            let attempts: Vec<_> = (0..8).map(|_| script.attempt("send invoice")).collect();
+            let odd = attempts.iter().filter(|a| a.fate != script::Fate::Success || a.work > 300).count();
+            assert_eq!(odd, 1, "{name}, seed {seed}: {attempts:?}");
+        }
+    }
+}
+
+#[test]
 fn a_backoff_doubles_up_to_a_ceiling() {
     assert_eq!(
         [1, 2, 3, 4, 7, 40, u32::MAX].map(script::backoff),
