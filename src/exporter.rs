@@ -49,8 +49,13 @@ impl Exporter {
         connector: impl Fn(&Source, &Global) -> Arc<dyn Connector>,
     ) -> Self {
         let state: SharedState = Arc::new(RwLock::new(State::new(&config)));
-        let collector = StateCollector::new(Arc::clone(&state), Arc::clone(&clock), config.global.stale_after);
-        let pages = ExporterPages { state: Arc::clone(&state), registry: collector.into_registry(), telemetry_path: TelemetryPath::default() };
+        let collector =
+            StateCollector::new(Arc::clone(&state), Arc::clone(&clock), config.global.stale_after);
+        let pages = ExporterPages {
+            state: Arc::clone(&state),
+            registry: collector.into_registry(),
+            telemetry_path: TelemetryPath::default(),
+        };
         let Config { global, sources } = config;
         let samplers = sources
             .into_iter()
@@ -119,7 +124,11 @@ impl Pages for ExporterPages {
 
     fn ready(&self) -> Result<(), String> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        if state.first_pass_done() { Ok(()) } else { Err("the first pass over the targets is not done".into()) }
+        if state.first_pass_done() {
+            Ok(())
+        } else {
+            Err("the first pass over the targets is not done".into())
+        }
     }
 
     fn index(&self) -> String {

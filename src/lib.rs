@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+// Lets tests/support name this crate the same way from unit tests and from integration tests.
+#[cfg(test)]
+extern crate self as sqlqueue_exporter;
+
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -97,9 +97,8 @@ async fn sample(
     connector: &dyn Connector,
     connection: &mut dyn Connection,
 ) -> Result<(Sample, Duration), SourceError> {
-    let statement =
-        statement::sample(connector.dialect(), target, &TailRequest::Head, global.lock_timeout)
-            .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
+    let statement = statement::sample(connector.dialect(), target, &TailRequest::Head, global.lock_timeout)
+        .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
     let started = tokio::time::Instant::now();
     let rows = connection.query(&statement, global.query_timeout).await?;
     Ok((Sample::decode(target, &rows)?, started.elapsed()))
@@ -172,7 +171,9 @@ const fn remedy(reason: Reason) -> &'static str {
         Reason::LockTimeout => "somebody holds a page or table lock; lock_timeout bounds the wait",
         Reason::Deadlock => "another session and the sample waited for each other; try again",
         Reason::Permission => "grant SELECT on the table to the login",
-        Reason::MissingObject => "does the table or column exist in this database, under this name and schema?",
+        Reason::MissingObject => {
+            "does the table or column exist in this database, under this name and schema?"
+        }
         Reason::Decode => "does the column hold what the mapping says?",
         Reason::Other => "see the message of the server",
     }

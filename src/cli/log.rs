@@ -40,7 +40,8 @@ pub(super) fn start(level: LogLevel, format: LogFormat) {
     };
     // The libraries never speak below WARN, whatever the level: a TDS driver's own trace shows the
     // login packet.
-    let filter = Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("sqlqueue_exporter", level);
+    let filter =
+        Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("sqlqueue_exporter", level);
     let layer = match format {
         LogFormat::Logfmt => tracing_logfmt::builder().layer().with_writer(std::io::stderr).boxed(),
         LogFormat::Json => tracing_subscriber::fmt::layer().json().with_writer(std::io::stderr).boxed(),

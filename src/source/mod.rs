@@ -9,12 +9,16 @@ pub mod sqlite;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock::SharedClock;
+use crate::config::model;
 use crate::statement::{Dialect, Statement};
 
+pub use mssql::MssqlConnector;
 pub use sqlite::SqliteConnector;
 
 /// A boxed future, so that sources can be trait objects.
@@ -26,6 +30,33 @@ pub const MAX_RESULT_ROWS: usize = 20_000;
 
 /// The most characters of an error message: it becomes one line of a log.
 pub const MAX_MESSAGE_CHARS: usize = 500;
+
+/// The connector of a configured source.
+///
+/// `clock` stands in for the clock of the embedded database, for tests and for the repeatable runs
+/// of the demo; see [`SqliteConnector::new`]. SQL Server always tells its own time.
+#[must_use]
+pub fn connector(
+    source: &model::Source,
+    global: &model::Global,
+    clock: Option<SharedClock>,
+) -> Arc<dyn Connector> {
+    match &source.database {
+        model::Database::Mssql(config) => Arc::new(MssqlConnector::new(config.clone())),
+        model::Database::Sqlite(config) => {
+            Arc::new(SqliteConnector::new(config.clone(), clock, global.lock_timeout))
+        }
+    }
+}
+
+/// The dialect that a configured database speaks.
+#[must_use]
+pub const fn dialect(database: &model::Database) -> Dialect {
+    match database {
+        model::Database::Mssql(_) => Dialect::Mssql,
+        model::Database::Sqlite(_) => Dialect::Sqlite,
+    }
+}
 
 /// Knows how to open a connection to one database.
 pub trait Connector: fmt::Debug + Send + Sync {

@@ -51,7 +51,8 @@ fn a_second_start_goes_on_but_ends_the_sessions_of_the_first() {
 #[test]
 fn the_banner_says_what_to_open() {
     let lab = Lab::new();
-    let text = banner(&lab.database, &lab.options, &[("Metrics", "http://localhost:10433/metrics")]);
+    let text =
+        banner(&lab.database, &lab.options, &[("Metrics", "http://localhost:10433/metrics".to_owned())]);
     assert!(text.contains("Metrics  http://localhost:10433/metrics\n"), "{text}");
     assert!(text.contains(lab.database.file().to_str().unwrap()), "{text}");
     assert!(!banner(&lab.database, &lab.options, &[]).contains("Open"));

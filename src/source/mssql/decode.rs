@@ -1,0 +1,118 @@
+//! From the driver's rows to plain values.
+
+use std::ops::ControlFlow;
+
+use tiberius::{Column, ColumnData, ColumnType, QueryItem, Row};
+
+use crate::source::{MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
+
+/// The answer of one statement as it comes in: the first result set that has columns counts,
+/// later ones are skipped.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// Index of the result set that counts, once it is known.
+    result: Option<usize>,
+    rows: Rows,
+    /// Rows of all result sets, the skipped ones too.
+    seen: usize,
+    /// Why the answer is not of the promised shape. The rest is still read, so that one bad column
+    /// does not cost the connection.
+    mismatch: Option<String>,
+}
+
+impl Answer {
+    /// Takes the next item. `Break` when there are too many rows to go on reading.
+    pub(super) fn add(&mut self, item: QueryItem) -> ControlFlow<()> {
+        match item {
+            QueryItem::Metadata(metadata) => {
+                if self.result.is_none() && !metadata.columns().is_empty() {
+                    self.result = Some(metadata.result_index());
+                    self.start(metadata.columns());
+                }
+            }
+            QueryItem::Row(row) => {
+                self.seen += 1;
+                if self.seen > MAX_RESULT_ROWS {
+                    return ControlFlow::Break(());
+                }
+                if self.mismatch.is_none() && self.result == Some(row.result_index()) {
+                    self.keep(row);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether the server has begun to answer with a result set.
+    pub(super) fn has_begun(&self) -> bool {
+        self.result.is_some()
+    }
+
+    /// The rows, or what is wrong with them. A statement without a result set has no rows.
+    pub(super) fn finish(self) -> Result<Rows, SourceError> {
+        match self.mismatch {
+            Some(mismatch) => Err(SourceError::new(Reason::Decode, mismatch)),
+            None => Ok(self.rows),
+        }
+    }
+
+    fn start(&mut self, columns: &[Column]) {
+        self.rows.columns = columns.iter().map(|column| column.name().to_owned()).collect();
+        // Known before the first row: a wrong column is reported even when it is NULL everywhere.
+        self.mismatch = columns
+            .iter()
+            .find(|column| !is_expected(column.column_type()))
+            .map(|column| mismatch(column.name(), column.column_type()));
+    }
+
+    fn keep(&mut self, row: Row) {
+        let types: Vec<ColumnType> = row.columns().iter().map(Column::column_type).collect();
+        let mut values = Vec::with_capacity(types.len());
+        for ((data, kind), name) in row.into_iter().zip(types).zip(&self.rows.columns) {
+            match value(data) {
+                Some(value) => values.push(value),
+                None => {
+                    self.mismatch = Some(mismatch(name, kind));
+                    return;
+                }
+            }
+        }
+        self.rows.rows.push(values);
+    }
+}
+
+/// The types the statements return, and the narrower integers that stand for BIGINT: a table in
+/// place of a function, or a server that is looser with casts, must not cost the sample.
+fn is_expected(kind: ColumnType) -> bool {
+    matches!(
+        kind,
+        ColumnType::Int1
+            | ColumnType::Int2
+            | ColumnType::Int4
+            | ColumnType::Int8
+            | ColumnType::Intn
+            | ColumnType::Bit
+            | ColumnType::Bitn
+            | ColumnType::NVarchar
+            | ColumnType::Null
+    )
+}
+
+fn value(data: ColumnData<'static>) -> Option<Value> {
+    let integer = match data {
+        ColumnData::String(text) => {
+            return Some(text.map_or(Value::Null, |text| Value::Text(text.into_owned())));
+        }
+        ColumnData::I64(value) => value,
+        ColumnData::I32(value) => value.map(i64::from),
+        ColumnData::I16(value) => value.map(i64::from),
+        ColumnData::U8(value) => value.map(i64::from),
+        ColumnData::Bit(value) => value.map(i64::from),
+        _ => return None,
+    };
+    Some(integer.map_or(Value::Null, Value::Int))
+}
+
+fn mismatch(column: &str, kind: ColumnType) -> String {
+    format!("column {column} is of type {kind:?}, where BIGINT or NVARCHAR is expected")
+}

@@ -1,0 +1,135 @@
+//! From the driver's errors to a reason and a message.
+
+use tiberius::error::{Error, IoErrorKind, TokenError};
+
+use crate::config::model::{Encryption, Mssql, Trust};
+use crate::source::{Reason, SourceError};
+
+/// The severity from which the server closes the connection ("Database Engine Error Severities").
+const FATAL_CLASS: u8 = 20;
+
+/// What an error number of the server means, where it means more than "other".
+///
+/// Numbers and texts are those of `sys.messages`; Azure's are from "Troubleshooting connectivity
+/// issues and other errors with Azure SQL Database".
+pub(super) fn reason_of(number: u32) -> Option<Reason> {
+    let reason = match number {
+        // Lock request time out period exceeded.
+        1222 => Reason::LockTimeout,
+        // Chosen as the deadlock victim.
+        1205 => Reason::Deadlock,
+        // Stopped by an attention signal.
+        3617 => Reason::Timeout,
+        // Permission denied: on an object, on a column, in the database, for a server-wide view,
+        // for another database; by an external policy.
+        229 | 230 | 262 | 297 | 300 | 371 | 373 | 916 => Reason::Permission,
+        // No such column, object, database, procedure; a name that binds to nothing.
+        207 | 208 | 911 | 1088 | 2812 | 4104 | 4121 | 4902 => Reason::MissingObject,
+        // The login: failed, untrusted domain, disabled, locked out, expired, to be changed.
+        18452 | 18456 | 18470 | 18486 | 18487 | 18488 => Reason::Login,
+        // The database: cannot be opened, or is restoring, offline, restricted, a closed replica.
+        4060 | 921..=924 | 926 | 927 | 941 | 942 | 945 | 952 | 954..=956 => Reason::Login,
+        976 | 978 | 979 | 982 | 983 | 988 => Reason::Login,
+        // Azure: the firewall, a database that is unavailable for now.
+        40613 | 40615 => Reason::Login,
+        // The session is being killed.
+        596 => Reason::Connect,
+        _ => return None,
+    };
+    Some(reason)
+}
+
+/// An error while a statement ran.
+pub(super) fn query_failure(error: &Error) -> SourceError {
+    match error {
+        Error::Server(token) => {
+            let reason = reason_of(token.code()).unwrap_or(Reason::Other);
+            SourceError {
+                connection_lost: token.class() >= FATAL_CLASS,
+                ..SourceError::new(reason, describe(token))
+            }
+        }
+        Error::Io { kind: IoErrorKind::TimedOut, message } => SourceError::lost(Reason::Timeout, message),
+        // A value that the driver could not decode: the rest of its row is still in the way.
+        Error::Encoding(_) | Error::Conversion(_) | Error::Utf8 | Error::Utf16 | Error::ParseInt(_) => {
+            SourceError::lost(Reason::Decode, error.to_string())
+        }
+        Error::Io { .. } => SourceError::lost(Reason::Connect, format!("connection broken: {error}")),
+        _ => SourceError::lost(Reason::Connect, error.to_string()),
+    }
+}
+
+/// An error while logging in: there is no connection to keep.
+pub(super) fn login_failure(error: &Error, settings: &Mssql) -> SourceError {
+    match error {
+        // Whatever the server says here, it is why it does not let us in.
+        Error::Server(token) => {
+            let reason = reason_of(token.code()).unwrap_or(Reason::Login);
+            SourceError::lost(reason, describe(token))
+        }
+        Error::Io { kind: IoErrorKind::TimedOut, .. } => login_timeout(settings, ""),
+        Error::Tls(message) => {
+            // What follows names the driver's functions, which a user of this program cannot call.
+            let cause = message.split(" To connect anyway").next().unwrap_or(message);
+            SourceError::lost(Reason::Connect, format!("TLS: {cause}{}", trust_hint(&settings.trust)))
+        }
+        Error::Io { kind: IoErrorKind::InvalidData | IoErrorKind::InvalidInput, message } => {
+            SourceError::lost(Reason::Connect, format!("TLS: {message}{}", trust_hint(&settings.trust)))
+        }
+        Error::Protocol(message) if message.contains("encryption level") => SourceError::lost(
+            Reason::Connect,
+            format!(
+                "the server offers no encryption, and encryption is {}",
+                encryption_name(settings.encryption)
+            ),
+        ),
+        _ => SourceError::lost(Reason::Connect, format!("while logging in: {error}")),
+    }
+}
+
+/// The deadline passed while the server kept us waiting; `within` says which.
+pub(super) fn login_timeout(settings: &Mssql, within: &str) -> SourceError {
+    let name = encryption_name(settings.encryption);
+    let hint = match settings.encryption {
+        // The driver starts a TLS handshake whatever the server answers, and a server without TLS
+        // ignores it (prelogin, MS-TDS 2.2.6.5).
+        Encryption::LoginOnly => ": a server without TLS does not answer under this setting",
+        Encryption::Required | Encryption::Off => "",
+    };
+    SourceError::lost(
+        Reason::Timeout,
+        format!("the server did not finish the login{within}; encryption is {name}{hint}"),
+    )
+}
+
+/// "error 208, level 16, state 1: Invalid object name 'x'. (line 3)"
+fn describe(token: &TokenError) -> String {
+    // The line goes last, where a long text would have it cut off.
+    let text: String = token.message().chars().take(400).collect();
+    format!(
+        "error {}, level {}, state {}: {text} (line {})",
+        token.code(),
+        token.class(),
+        token.state(),
+        token.line()
+    )
+}
+
+fn trust_hint(trust: &Trust) -> String {
+    match trust {
+        Trust::System => " (trusted: the machine's root certificates)".to_owned(),
+        Trust::CaFile(path) => {
+            format!(" (trusted: {} and the machine's root certificates)", path.display())
+        }
+        Trust::Any => String::new(),
+    }
+}
+
+/// The setting as the configuration spells it.
+fn encryption_name(encryption: Encryption) -> &'static str {
+    match encryption {
+        Encryption::Required => "`required`",
+        Encryption::LoginOnly => "`login_only`",
+        Encryption::Off => "`off`",
+    }
+}

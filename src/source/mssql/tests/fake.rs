@@ -1,0 +1,216 @@
+//! A server that says what a test tells it to: enough of TDS 7.4 for a login without TLS and for
+//! the answers of single statements (MS-TDS 2.2).
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::config::Secret;
+use crate::config::model::{Encryption, Endpoint, Mssql, Trust};
+
+pub(super) const ATTENTION: u8 = 0x06;
+
+/// The value of the prelogin option ENCRYPTION by which a server has none.
+pub(super) const ENCRYPT_NOT_SUP: u8 = 0x02;
+
+/// A listening socket, and the settings that lead to it.
+pub(super) struct Server {
+    listener: TcpListener,
+}
+
+impl Server {
+    pub(super) async fn listen() -> Self {
+        Self { listener: TcpListener::bind("127.0.0.1:0").await.unwrap() }
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.listener.local_addr().unwrap().port()
+    }
+
+    pub(super) fn settings(&self) -> Mssql {
+        Mssql {
+            host: "127.0.0.1".to_owned(),
+            endpoint: Endpoint::Port(self.port()),
+            database: "Orders".to_owned(),
+            user: "watcher".to_owned(),
+            password: Secret::new("p@ss;w{}rd'\" zażółć"),
+            encryption: Encryption::Off,
+            trust: Trust::System,
+            read_only_intent: true,
+        }
+    }
+
+    pub(super) async fn accept(&self) -> Peer {
+        Peer { stream: self.listener.accept().await.unwrap().0 }
+    }
+
+    /// Accepts one client and logs it in.
+    pub(super) async fn accept_login(&self) -> Peer {
+        let mut peer = self.accept().await;
+        peer.prelogin(ENCRYPT_NOT_SUP).await;
+        peer.read().await;
+        peer.answer(&logged_in()).await;
+        peer
+    }
+}
+
+/// One client.
+pub(super) struct Peer {
+    stream: TcpStream,
+}
+
+impl Peer {
+    /// Reads one message: its type and its payload.
+    pub(super) async fn read(&mut self) -> (u8, Vec<u8>) {
+        let mut payload = Vec::new();
+        loop {
+            let mut header = [0; 8];
+            self.stream.read_exact(&mut header).await.unwrap();
+            let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+            let mut packet = vec![0; length - header.len()];
+            self.stream.read_exact(&mut packet).await.unwrap();
+            payload.extend(packet);
+            if header[1] & 1 == 1 {
+                return (header[0], payload);
+            }
+        }
+    }
+
+    /// Sends one packet of an answer that goes on.
+    pub(super) async fn begin(&mut self, tokens: &[u8]) {
+        self.packet(tokens, 0).await;
+    }
+
+    /// Sends the last packet of an answer.
+    pub(super) async fn answer(&mut self, tokens: &[u8]) {
+        self.packet(tokens, 1).await;
+    }
+
+    async fn packet(&mut self, tokens: &[u8], status: u8) {
+        let length = u16::try_from(tokens.len() + 8).unwrap().to_be_bytes();
+        let mut packet = vec![0x04, status, length[0], length[1], 0, 0, 1, 0];
+        packet.extend(tokens);
+        self.stream.write_all(&packet).await.unwrap();
+    }
+
+    /// Reads the client's prelogin and answers it with a version and an encryption level.
+    pub(super) async fn prelogin(&mut self, encryption: u8) {
+        self.read().await;
+        let mut answer = vec![0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff];
+        answer.extend([16, 0, 0, 0, 0, 0, encryption]);
+        self.answer(&answer).await;
+    }
+
+    /// Waits until the client has closed the connection.
+    pub(super) async fn closed(&mut self) {
+        let mut rest = Vec::new();
+        // A reset is as good an end as any.
+        let _ = self.stream.read_to_end(&mut rest).await;
+    }
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+fn b_varchar(text: &str) -> Vec<u8> {
+    let length = u8::try_from(text.encode_utf16().count()).unwrap();
+    [vec![length], utf16(text)].concat()
+}
+
+fn us_varchar(text: &str) -> Vec<u8> {
+    let length = u16::try_from(text.encode_utf16().count()).unwrap();
+    [length.to_le_bytes().to_vec(), utf16(text)].concat()
+}
+
+fn token(kind: u8, body: Vec<u8>) -> Vec<u8> {
+    let length = u16::try_from(body.len()).unwrap().to_le_bytes();
+    [vec![kind], length.to_vec(), body].concat()
+}
+
+/// DONE with these status bits.
+pub(super) fn done(status: u16) -> Vec<u8> {
+    let mut token = vec![0xfd];
+    token.extend(status.to_le_bytes());
+    token.extend([0; 10]);
+    token
+}
+
+pub(super) const DONE_FINAL: u16 = 0x00;
+pub(super) const DONE_MORE: u16 = 0x01;
+pub(super) const DONE_ERROR: u16 = 0x02;
+pub(super) const DONE_ATTENTION: u16 = 0x20;
+
+pub(super) fn logged_in() -> Vec<u8> {
+    let mut ack = vec![1, 0x74, 0, 0, 4];
+    ack.extend(b_varchar("fake"));
+    ack.extend([16, 0, 0, 0]);
+    [token(0xad, ack), done(DONE_FINAL)].concat()
+}
+
+/// ENVCHANGE: go to this address instead.
+pub(super) fn routing(host: &str, port: u16) -> Vec<u8> {
+    let mut value = vec![0];
+    value.extend(port.to_le_bytes());
+    value.extend(us_varchar(host));
+    let length = u16::try_from(value.len()).unwrap().to_le_bytes();
+    token(0xe3, [vec![20], length.to_vec(), value, vec![0, 0]].concat())
+}
+
+pub(super) fn error(number: u32, class: u8, text: &str) -> Vec<u8> {
+    let mut body = number.to_le_bytes().to_vec();
+    body.extend([1, class]);
+    body.extend(us_varchar(text));
+    body.extend(b_varchar("fake"));
+    body.extend(b_varchar(""));
+    body.extend(3_u32.to_le_bytes());
+    token(0xaa, body)
+}
+
+/// A column type: its TYPE_INFO.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// INTN of this many bytes.
+    Integer(u8),
+    Bit,
+    NVarChar,
+    DateTime,
+}
+
+pub(super) fn columns(columns: &[(&str, Kind)]) -> Vec<u8> {
+    let mut token = vec![0x81];
+    token.extend(u16::try_from(columns.len()).unwrap().to_le_bytes());
+    for (name, kind) in columns {
+        // User type, flags (nullable), type, name.
+        token.extend([0, 0, 0, 0, 1, 0]);
+        match kind {
+            Kind::Integer(width) => token.extend([0x26, *width]),
+            Kind::Bit => token.extend([0x68, 1]),
+            // 8000 bytes, collation Latin1.
+            Kind::NVarChar => token.extend([0xe7, 0x40, 0x1f, 0x09, 0x04, 0xd0, 0x00, 0x34]),
+            Kind::DateTime => token.extend([0x6f, 8]),
+        }
+        token.extend(b_varchar(name));
+    }
+    token
+}
+
+/// ROW; each value already encoded.
+pub(super) fn row(values: &[Vec<u8>]) -> Vec<u8> {
+    [vec![0xd1], values.concat()].concat()
+}
+
+/// The value of an INTN, BITN or DATETIMN column; NULL when empty.
+pub(super) fn fixed(bytes: &[u8]) -> Vec<u8> {
+    [vec![u8::try_from(bytes.len()).unwrap()], bytes.to_vec()].concat()
+}
+
+/// The value of an NVARCHAR column.
+pub(super) fn nvarchar(text: Option<&str>) -> Vec<u8> {
+    match text {
+        None => vec![0xff, 0xff],
+        Some(text) => {
+            let bytes = utf16(text);
+            [u16::try_from(bytes.len()).unwrap().to_le_bytes().to_vec(), bytes].concat()
+        }
+    }
+}
