@@ -167,6 +167,7 @@ impl Stop {
     /// Harmless when no statement runs: SQLite clears the interrupt when the next one starts.
     fn request(&self) {
         self.requested.store(true, Ordering::SeqCst);
+        self.handle.interrupt();
     }
 
     /// Interrupts the statement until its thread has ended; `None` when it does not within
