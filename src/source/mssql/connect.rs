@@ -114,7 +114,7 @@ async fn dial(host: &str, endpoint: &Endpoint, budget: &Budget) -> Result<TcpStr
         match endpoint {
             Endpoint::Port(port) => dial_port(host, *port, budget).await.map_err(|error| error.to_string()),
             Endpoint::Instance(instance) => {
-                dial_instance(host, instance).await.map_err(|error| error.to_string())
+                dial_instance(host, instance).await.map_err(|error| error::plain(&error))
             }
         }
     };

@@ -52,21 +52,17 @@ pub(super) fn query_failure(error: &Error) -> SourceError {
         Error::Io { kind: IoErrorKind::TimedOut, message } => SourceError::lost(Reason::Timeout, message),
         // A value that the driver could not decode: the rest of its row is still in the way.
         Error::Encoding(_) | Error::Conversion(_) | Error::Utf8 | Error::Utf16 | Error::ParseInt(_) => {
-            SourceError::lost(Reason::Decode, error.to_string())
+            SourceError::lost(Reason::Decode, format!("cannot decode the answer: {}", plain(error)))
         }
-        Error::Io { .. } => SourceError::lost(Reason::Connect, format!("connection broken: {error}")),
-        _ => SourceError::lost(Reason::Connect, error.to_string()),
+        _ => SourceError::lost(Reason::Connect, format!("connection broken: {}", plain(error))),
     }
 }
 
 /// An error while logging in: there is no connection to keep.
 pub(super) fn login_failure(error: &Error, settings: &Mssql) -> SourceError {
     match error {
-        // Whatever the server says here, it is why it does not let us in.
-        Error::Server(token) => {
-            let reason = reason_of(token.code()).unwrap_or(Reason::Login);
-            SourceError::lost(reason, describe(token))
-        }
+        // Whatever its number says of a statement, here it is why the server does not let us in.
+        Error::Server(token) => SourceError::lost(Reason::Login, describe(token)),
         Error::Io { kind: IoErrorKind::TimedOut, .. } => login_timeout(settings, ""),
         Error::Tls(message) => {
             // What follows names the driver's functions, which a user of this program cannot call.
@@ -83,7 +79,7 @@ pub(super) fn login_failure(error: &Error, settings: &Mssql) -> SourceError {
                 encryption_name(settings.encryption)
             ),
         ),
-        _ => SourceError::lost(Reason::Connect, format!("while logging in: {error}")),
+        _ => SourceError::lost(Reason::Connect, format!("cannot log in: {}", plain(error))),
     }
 }
 
@@ -100,6 +96,17 @@ pub(super) fn login_timeout(settings: &Mssql, within: &str) -> SourceError {
         Reason::Timeout,
         format!("the server did not finish the login{within}; encryption is {name}{hint}"),
     )
+}
+
+/// The driver's error without the preamble of its `Display`.
+pub(super) fn plain(error: &Error) -> String {
+    match error {
+        Error::Io { message, .. } | Error::Tls(message) => message.clone(),
+        Error::Protocol(message) | Error::Encoding(message) | Error::Conversion(message) => {
+            message.to_string()
+        }
+        other => other.to_string(),
+    }
 }
 
 /// "error 208, level 16, state 1: Invalid object name 'x'. (line 3)"

@@ -1,8 +1,12 @@
 //! A server that says what a test tells it to: enough of TDS 7.4 for a login without TLS and for
 //! the answers of single statements (MS-TDS 2.2).
 
+use std::future::Future;
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
 use crate::config::Secret;
 use crate::config::model::{Encryption, Endpoint, Mssql, Trust};
@@ -11,6 +15,11 @@ pub(super) const ATTENTION: u8 = 0x06;
 
 /// The value of the prelogin option ENCRYPTION by which a server has none.
 pub(super) const ENCRYPT_NOT_SUP: u8 = 0x02;
+
+/// What a client that misbehaves never does fails the test instead of hanging it.
+async fn soon<T>(event: impl Future<Output = T>) -> T {
+    timeout(Duration::from_secs(20), event).await.expect("the client did nothing")
+}
 
 /// A listening socket, and the settings that lead to it.
 pub(super) struct Server {
@@ -40,7 +49,7 @@ impl Server {
     }
 
     pub(super) async fn accept(&self) -> Peer {
-        Peer { stream: self.listener.accept().await.unwrap().0 }
+        Peer { stream: soon(self.listener.accept()).await.unwrap().0 }
     }
 
     /// Accepts one client and logs it in.
@@ -64,10 +73,10 @@ impl Peer {
         let mut payload = Vec::new();
         loop {
             let mut header = [0; 8];
-            self.stream.read_exact(&mut header).await.unwrap();
+            soon(self.stream.read_exact(&mut header)).await.unwrap();
             let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
             let mut packet = vec![0; length - header.len()];
-            self.stream.read_exact(&mut packet).await.unwrap();
+            soon(self.stream.read_exact(&mut packet)).await.unwrap();
             payload.extend(packet);
             if header[1] & 1 == 1 {
                 return (header[0], payload);
@@ -104,7 +113,7 @@ impl Peer {
     pub(super) async fn closed(&mut self) {
         let mut rest = Vec::new();
         // A reset is as good an end as any.
-        let _ = self.stream.read_to_end(&mut rest).await;
+        let _ = soon(self.stream.read_to_end(&mut rest)).await;
     }
 }
 
