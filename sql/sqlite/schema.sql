@@ -6,6 +6,7 @@
 -- control row remembers a comment by its id.
 
 -- Lease queue. State: R ready, W working, D done, F failed for good. Attempts counts claims.
+-- ClaimedAt and LastError stay behind when an attempt ends, until the next claim or failure.
 -- The token of a finished job stays: a worker that lost the answer to its completion can look
 -- whether it was its own.
 CREATE TABLE IF NOT EXISTS JobQueue (
@@ -32,6 +33,21 @@ CREATE INDEX IF NOT EXISTS IX_JobQueue_State_AvailableAt ON JobQueue (State, Ava
 -- For the purge only; holds no unfinished row.
 CREATE INDEX IF NOT EXISTS IX_JobQueue_Finished ON JobQueue (State, FinishedAt)
     WHERE FinishedAt IS NOT NULL;
+
+-- The lease queue's history: one row an attempt, written in the transaction that ended it. Outcome:
+-- ok, error, or lost when the lease lapsed and the job was taken away. An attempt without a start
+-- was not begun by a claim, but by hand.
+CREATE TABLE IF NOT EXISTS JobAttempt (
+    AttemptId  INTEGER PRIMARY KEY AUTOINCREMENT,
+    JobId      INTEGER NOT NULL,
+    Attempt    INTEGER NOT NULL,
+    Outcome    TEXT    NOT NULL CHECK (Outcome IN ('ok', 'error', 'lost')),
+    EnqueuedAt TEXT    NOT NULL,
+    StartedAt  TEXT,
+    EndedAt    TEXT    NOT NULL,
+    DurationMs INTEGER,
+    Message    TEXT
+) STRICT;
 
 -- Transactional queue: a row taken by a consumer carries the id of its transaction; commit
 -- deletes it, rollback clears the mark.

@@ -156,7 +156,7 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
 pub fn banner(database: &DemoDatabase, options: &DemoOptions, urls: &[(&str, String)]) -> String {
     let mut text = format!(
         "Demo on {file}\n\
-         \x20 a lease queue (JobQueue) with {workers} workers, of which some fail, crash or stall\n\
+         \x20 a lease queue (JobQueue, JobAttempt) with {workers} workers, of which some fail, crash or stall\n\
          \x20 a transactional queue (WorkQueue) with {consumers} consumers\n\
          \x20 notification runs (RunLog, NotificationControl) by {schedulers} schedulers that overlap\n\
          Seed {seed}, speed {speed}. Exporter configuration: {config}\n",

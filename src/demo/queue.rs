@@ -1,13 +1,16 @@
 //! The lease queue: one row a job, owned by whoever holds its current claim token until the lease
 //! lapses.
 //!
-//! Every change of owner is one conditional statement, so nothing here needs a transaction around
-//! it, and none may be put around a claim: the work happens outside of any. The functions that act
-//! for an owner return the number of rows changed; 0 says that ownership was lost.
+//! Every change of owner is one conditional statement. A claim has no transaction around it, and
+//! none may be put there: the work happens outside of any. What ends an attempt is a transaction of
+//! its own, which also writes the attempt into the history. The functions that act for an owner
+//! return the number of rows changed; 0 says that ownership was lost.
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Result, named_params};
+use rusqlite::{
+    Connection, OptionalExtension, Params, Result, Transaction, TransactionBehavior, named_params,
+};
 
 use super::ms;
 
@@ -66,11 +69,34 @@ pub fn claim(connection: &Connection, lease: Duration) -> Result<Option<Claim>> 
         .optional()
 }
 
+/// How an attempt ended, as the history has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Ok,
+    Error,
+    Lost,
+}
+
+impl Ending {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Lost => "lost",
+        }
+    }
+}
+
 /// Reports a job as done.
 pub fn complete(connection: &Connection, job_id: i64, token: &str) -> Result<usize> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/complete.sql"))?
-        .execute(named_params! { ":job_id": job_id, ":token": token })
+    let statement = include_str!("../../sql/sqlite/job_queue/complete.sql");
+    end_attempt(
+        connection,
+        job_id,
+        Ending::Ok,
+        statement,
+        named_params! { ":job_id": job_id, ":token": token },
+    )
 }
 
 /// Prolongs the lease to `lease` from now.
@@ -88,24 +114,63 @@ pub fn fail(
     error: &str,
     backoff: Duration,
 ) -> Result<usize> {
-    connection.prepare_cached(include_str!("../../sql/sqlite/job_queue/fail.sql"))?.execute(
-        named_params! { ":job_id": job_id, ":token": token, ":error": error, ":backoff_ms": ms(backoff) },
-    )
+    let statement = include_str!("../../sql/sqlite/job_queue/fail.sql");
+    let parameters =
+        named_params! { ":job_id": job_id, ":token": token, ":error": error, ":backoff_ms": ms(backoff) };
+    end_attempt(connection, job_id, Ending::Error, statement, parameters)
 }
 
 /// Takes at most `batch` jobs, whose lease lapsed longer than `grace` ago, from their owners.
 pub fn recover(connection: &Connection, grace: Duration, batch: u32) -> Result<Recovered> {
-    let mut statement = connection.prepare_cached(include_str!("../../sql/sqlite/job_queue/recover.sql"))?;
-    let mut rows = statement.query(named_params! { ":grace_ms": ms(grace), ":batch": batch })?;
+    let transaction = write_transaction(connection)?;
+    let taken = transaction
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/recover.sql"))?
+        .query_map(named_params! { ":grace_ms": ms(grace), ":batch": batch }, |row| {
+            Ok((row.get::<_, i64>("JobId")?, row.get::<_, String>("State")?))
+        })?
+        .collect::<Result<Vec<_>>>()?;
     let mut recovered = Recovered::default();
-    while let Some(row) = rows.next()? {
-        if row.get_ref(0)?.as_str()? == "F" {
+    for (job_id, state) in taken {
+        add_attempt(&transaction, job_id, Ending::Lost)?;
+        if state == "F" {
             recovered.failed += 1;
         } else {
             recovered.ready += 1;
         }
     }
+    transaction.commit()?;
     Ok(recovered)
+}
+
+/// Ends an attempt at a job by a conditional statement, and writes it into the history if that
+/// changed the job.
+fn end_attempt(
+    connection: &Connection,
+    job_id: i64,
+    ending: Ending,
+    statement: &str,
+    parameters: impl Params,
+) -> Result<usize> {
+    let transaction = write_transaction(connection)?;
+    let changed = transaction.prepare_cached(statement)?.execute(parameters)?;
+    if changed > 0 {
+        add_attempt(&transaction, job_id, ending)?;
+    }
+    transaction.commit()?;
+    Ok(changed)
+}
+
+/// A transaction that holds the write lock from its beginning. One within another is an error of
+/// the database.
+fn write_transaction(connection: &Connection) -> Result<Transaction<'_>> {
+    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+}
+
+fn add_attempt(transaction: &Transaction<'_>, job_id: i64, ending: Ending) -> Result<()> {
+    transaction
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/attempt_add.sql"))?
+        .execute(named_params! { ":job_id": job_id, ":outcome": ending.as_str() })
+        .map(drop)
 }
 
 /// Deletes at most `batch` finished rows beyond the newest `keep`, and returns how many.
@@ -117,4 +182,11 @@ pub fn purge(connection: &Connection, state: Finished, keep: u32, batch: u32) ->
     connection
         .prepare_cached(include_str!("../../sql/sqlite/job_queue/purge.sql"))?
         .execute(named_params! { ":state": state, ":keep": keep, ":batch": batch })
+}
+
+/// Deletes at most `batch` attempts beyond the newest `keep`, and returns how many.
+pub fn purge_attempts(connection: &Connection, keep: u32, batch: u32) -> Result<usize> {
+    connection
+        .prepare_cached(include_str!("../../sql/sqlite/job_queue/purge_attempts.sql"))?
+        .execute(named_params! { ":keep": keep, ":batch": batch })
 }

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+pub(super) mod attempts;
 mod notifications;
 mod queue;
 mod setup;

@@ -12,8 +12,7 @@ SET State       = CASE WHEN Attempts >= MaxAttempts THEN 'F' ELSE 'R' END,
                       ELSE :error
                   END,
     ClaimToken  = NULL,
-    LeaseUntil  = NULL,
-    ClaimedAt   = CASE WHEN Attempts >= MaxAttempts THEN ClaimedAt END
+    LeaseUntil  = NULL
 WHERE JobId = :job_id
   AND ClaimToken = :token
   AND State = 'W';

@@ -11,8 +11,7 @@ SET State       = CASE WHEN Attempts >= MaxAttempts THEN 'F' ELSE 'R' END,
     FinishedAt  = CASE WHEN Attempts >= MaxAttempts THEN strftime('%Y-%m-%d %H:%M:%f', 'now') END,
     LastError   = printf('lease lapsed at %s in attempt %d of %d', LeaseUntil, Attempts, MaxAttempts),
     ClaimToken  = NULL,
-    LeaseUntil  = NULL,
-    ClaimedAt   = CASE WHEN Attempts >= MaxAttempts THEN ClaimedAt END
+    LeaseUntil  = NULL
 WHERE JobId IN (
         SELECT JobId
         FROM JobQueue
@@ -23,4 +22,4 @@ WHERE JobId IN (
     )
   AND State = 'W'
   AND LeaseUntil < strftime('%Y-%m-%d %H:%M:%f', 'now', printf('%+.3f seconds', -:grace_ms / 1000.0))
-RETURNING State;
+RETURNING JobId, State;

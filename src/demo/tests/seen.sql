@@ -20,6 +20,8 @@ SELECT 'work taken' WHERE EXISTS (SELECT 1 FROM WorkQueue WHERE TranId IS NOT NU
 UNION ALL
 SELECT 'lock held' WHERE EXISTS (SELECT 1 FROM application_lock WHERE resource = 'notification_run')
 UNION ALL
+SELECT DISTINCT 'attempt ' || Outcome FROM JobAttempt
+UNION ALL
 SELECT DISTINCT 'outcome ' || Outcome FROM RunLog
 UNION ALL
 SELECT DISTINCT 'kind ' || Kind FROM NotificationControl;

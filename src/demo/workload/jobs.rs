@@ -153,6 +153,7 @@ pub(super) async fn purger(actor: Actor) -> Result<DemoSummary, DemoError> {
     while actor.pause(5000).await {
         let mut deleted = actor.database(|db| queue::purge(db, Finished::Done, KEEP_DONE, BATCH)).await?;
         deleted += actor.database(|db| queue::purge(db, Finished::Failed, KEEP_FAILED, BATCH)).await?;
+        deleted += actor.database(|db| queue::purge_attempts(db, KEEP_HISTORY, BATCH)).await?;
         deleted += actor.database(|db| notifications::purge_history(db, KEEP_HISTORY, BATCH)).await?;
         summary.rows_purged += deleted as u64;
     }

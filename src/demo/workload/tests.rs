@@ -19,6 +19,7 @@ use super::runs::run;
 use super::script::{self, RunPlan, WorkerScript};
 use super::{DemoSummary, run_workload};
 use crate::demo::notifications::{RUN, RUN_LOCK, add_comment, add_order, take_lock};
+use crate::demo::tests::attempts::attempts;
 use crate::demo::tests::{Lab, LogRow, counts, run_log};
 use crate::demo::{DemoError, DemoOptions};
 
@@ -172,7 +173,7 @@ fn a_backoff_doubles_up_to_a_ceiling() {
 }
 
 /// Everything that the demo shows, as seen.sql calls it.
-const EVERYTHING: [&str; 17] = [
+const EVERYTHING: [&str; 20] = [
     "job ready",
     "job scheduled",
     "job retrying",
@@ -183,6 +184,9 @@ const EVERYTHING: [&str; 17] = [
     "work free",
     "work taken",
     "lock held",
+    "attempt ok",
+    "attempt error",
+    "attempt lost",
     "outcome ok",
     "outcome warning",
     "outcome error",
@@ -224,6 +228,13 @@ async fn the_workload_shows_everything_and_stops_when_told() {
     assert_eq!(counted.lock_holder, None);
     assert!(
         summary.jobs_done > 0 && summary.attempts_failed >= 3 && summary.workers_crashed > 0,
+        "{summary:?}"
+    );
+    let attempts = attempts(&db);
+    let ended = |outcome: &str| attempts.iter().filter(|attempt| attempt.outcome == outcome).count() as u64;
+    assert_eq!(
+        [ended("ok"), ended("error"), ended("lost")],
+        [summary.jobs_done, summary.attempts_failed, summary.jobs_recovered],
         "{summary:?}"
     );
     assert_eq!(u64::from(counted.work), summary.work_enqueued - summary.work_committed, "{summary:?}");

@@ -1,0 +1,15 @@
+-- The attempt at a job that ended just now, into the history. In the transaction that ended it, and
+-- only when that changed the job: an attempt that somebody else had ended already is in it.
+INSERT INTO JobAttempt (JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message)
+SELECT
+    JobId,
+    Attempts,
+    :outcome,
+    EnqueuedAt,
+    ClaimedAt,
+    strftime('%Y-%m-%d %H:%M:%f', 'now'),
+    -- A clock that was set back meanwhile makes the duration 0, not negative.
+    max(0, CAST(round((julianday('now') - julianday(ClaimedAt)) * 86400000.0) AS INTEGER)),
+    CASE WHEN :outcome <> 'ok' THEN LastError END
+FROM JobQueue
+WHERE JobId = :job_id;
