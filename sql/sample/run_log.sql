@@ -1,40 +1,15 @@
 {#- One sample of a run log: new rows, what the log still holds, and whether a run holds its lock. -#}
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
-
-{%- macro outcome_of() -%}
-{%- if outcome.rules -%}
-CASE
-{%- for rule in outcome.rules %}
-            WHEN {{ outcome.column }} {{ "IS NULL" if rule.test == "is_null" else ("LIKE " if rule.test == "like" else "= ") ~ rule.value }} THEN '{{ rule.outcome }}'
-{%- endfor %}
-            ELSE '{{ outcome.default }}'
-        END
-{%- else -%}
-'{{ outcome.default }}'
-{%- endif -%}
-{%- endmacro -%}
-
-{#- HHMMSS as one number: the hours have no upper bound. -#}
-{%- macro duration_ms() -%}
-{%- if not duration -%}
-{% if start and end %}{{ db.epoch_ms(end) }} - ({{ db.epoch_ms(start) }}){% else %}NULL{% endif %}
-{%- elif duration.unit == "s" -%}
-{{ db.bigint(duration.column) }} * 1000
-{%- elif duration.unit == "hhmmss" -%}
-({{ db.bigint(duration.column) }} / 10000 * 3600 + {{ duration.column }} / 100 % 100 * 60 + {{ duration.column }} % 100) * 1000
-{%- else -%}
-{{ db.bigint(duration.column) }}
-{%- endif -%}
-{%- endmacro -%}
+{%- import "sample/ending.sql" as ending -%}
 
 {%- macro columns() -%}
 {{ id }} AS id,
         {{ step }} AS step,
-        {{ outcome_of() }} AS outcome,
+        {{ ending.outcome_of() }} AS outcome,
         {% if start %}{{ db.epoch_ms(start) }}{% else %}NULL{% endif %} AS start_ms,
         {% if end %}{{ db.epoch_ms(end) }}{% else %}NULL{% endif %} AS end_ms,
-        {{ duration_ms() }} AS duration_ms,
+        {{ ending.duration_ms(start, end) }} AS duration_ms,
         {{ candidates or "NULL" }} AS candidates
 {%- endmacro -%}
 

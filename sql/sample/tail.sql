@@ -1,4 +1,4 @@
-{#- What the two logs that grow by id have in common: which rows a sample reads.
+{#- What the logs that grow by id have in common: which rows a sample reads.
 
     `fresh` are the next rows above the watermark, in bounded batches. `late` are rows whose ids
     were missing when the watermark passed them: ids are handed out in one order and committed in

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{CheckArgs, Failure, Options, load, print, runtime};
 use crate::config::{Config, Global, Source, TargetConfig};
-use crate::sample::{JobState, Sample};
+use crate::sample::{AttemptLogSample, ControlTableSample, JobState, RunLogSample, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::statement::{self, TailRequest};
 
@@ -147,11 +147,9 @@ fn summary(sample: &Sample) -> String {
             }
             text
         }
-        Sample::RunLog(sample) => match sample.bounds.newest_id {
-            Some(newest) => format!("newest row {newest}"),
-            None => "no rows yet".to_owned(),
-        },
-        Sample::ControlTable(sample) => match sample.bounds.newest_id {
+        Sample::AttemptLog(AttemptLogSample { bounds, .. })
+        | Sample::RunLog(RunLogSample { bounds, .. })
+        | Sample::ControlTable(ControlTableSample { bounds, .. }) => match bounds.newest_id {
             Some(newest) => format!("newest row {newest}"),
             None => "no rows yet".to_owned(),
         },

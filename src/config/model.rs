@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Secret;
+use super::outcome::{AttemptOutcome, OutcomeRules};
 
 /// Everything one exporter process does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Source {
     pub database: Database,
     /// Queue tables, in the order of the file; names unique within the source.
     pub queues: Vec<Queue>,
+    /// Attempt histories of lease queues; names unique within the source.
+    pub attempt_logs: Vec<AttemptLog>,
     /// Run-log tables; names unique within the source.
     pub run_logs: Vec<RunLog>,
     /// Control tables of notifications; names unique within the source.
@@ -295,6 +298,33 @@ pub enum MaxAttempts {
     Column(String),
 }
 
+/// The attempt history of a lease queue: one row an attempt, written when it ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptLog {
+    /// Name, table, predicate and pace.
+    pub target: Target,
+    /// Ascending id column, the primary key.
+    pub id: String,
+    /// Column whose value becomes the label `queue`; without one it is the target's name.
+    pub queue_label: Option<String>,
+    /// How a row's outcome is told.
+    pub outcome: OutcomeRules<AttemptOutcome>,
+    /// Column with the number of the attempt, 1 for the first of a job.
+    pub attempt: Option<String>,
+    /// When the attempt began.
+    pub started_at: Option<TimeColumn>,
+    /// When it ended.
+    pub ended_at: Option<TimeColumn>,
+    /// How long it took; without it, `ended_at` minus `started_at`.
+    pub duration: Option<DurationColumn>,
+    /// When the job was put into its queue.
+    pub enqueued_at: Option<TimeColumn>,
+    /// Rows read per sample at most.
+    pub batch_size: u32,
+    /// How long a missing id is asked for again.
+    pub late_window: Duration,
+}
+
 /// A run-log table: one row a step, and one a whole run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLog {
@@ -346,51 +376,6 @@ pub enum DurationUnit {
     S,
     /// The digits HHMMSS as one number, hours unbounded (SQL Server Agent).
     Hhmmss,
-}
-
-/// How a row's outcome is told: the first rule that holds, else the default.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutcomeRules {
-    /// The column the rules look at; without one every row has the default outcome.
-    pub column: Option<String>,
-    /// The rules, in order.
-    pub rules: Vec<OutcomeRule>,
-    /// The outcome when no rule holds.
-    pub default: Outcome,
-}
-
-/// One rule: what the column must look like, and what that means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutcomeRule {
-    /// The test.
-    pub test: OutcomeTest,
-    /// The outcome when it holds.
-    pub outcome: Outcome,
-}
-
-/// A test on the outcome column.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OutcomeTest {
-    /// The column is NULL.
-    IsNull,
-    /// The column equals a constant.
-    Equals(String),
-    /// The column matches a LIKE pattern.
-    Like(String),
-}
-
-/// The outcome of a step: the value of the label `outcome`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// All went well.
-    Ok,
-    /// It worked, with a remark.
-    Warning,
-    /// It failed.
-    Error,
-    /// It did not run.
-    Skipped,
 }
 
 /// An application lock (`sp_getapplock`).

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::raw::{RawControlTable, RawQueue, RawRunLog};
+use super::raw::{RawAttemptLog, RawControlTable, RawQueue, RawRunLog, RawTarget};
 use super::setting::{Field, Spot};
 
 /// What a target is: the list of a source that it stands in.
@@ -10,6 +10,8 @@ use super::setting::{Field, Spot};
 pub enum TargetKind {
     /// A queue table, under `queues`.
     Queue,
+    /// The attempt history of a lease queue, under `attempt_logs`.
+    AttemptLog,
     /// A run-log table, under `run_logs`.
     RunLog,
     /// A control table of notifications, under `control_tables`.
@@ -22,6 +24,7 @@ impl TargetKind {
     pub fn key(self) -> &'static str {
         match self {
             Self::Queue => "queues",
+            Self::AttemptLog => "attempt_logs",
             Self::RunLog => "run_logs",
             Self::ControlTable => "control_tables",
         }
@@ -55,11 +58,12 @@ macro_rules! preset {
     };
 }
 
-static PRESETS: [Preset; 8] = [
+static PRESETS: [Preset; 9] = [
     preset!(Queue, "lease"),
     preset!(Queue, "lease_minimal"),
     preset!(Queue, "transactional"),
     preset!(Queue, "transactional_owner"),
+    preset!(AttemptLog, "attempt_log"),
     preset!(RunLog, "notification_run_log"),
     preset!(RunLog, "notification_run_log_pl"),
     preset!(ControlTable, "notification_control"),
@@ -85,6 +89,9 @@ pub(super) trait Overridable: serde::de::DeserializeOwned {
     /// Takes out the name of the preset that it starts from.
     fn take_preset(&mut self) -> Field<String>;
 
+    /// Takes out what every target has.
+    fn take_common(&mut self) -> RawTarget;
+
     /// This mapping, completed by a preset that the file names at `at`.
     fn or_preset(self, preset: Self, at: Spot) -> Self;
 }
@@ -98,6 +105,15 @@ macro_rules! overridable {
 
             fn take_preset(&mut self) -> Field<String> {
                 std::mem::take(&mut self.preset)
+            }
+
+            fn take_common(&mut self) -> RawTarget {
+                RawTarget {
+                    name: std::mem::take(&mut self.name),
+                    table: std::mem::take(&mut self.table),
+                    filter: std::mem::take(&mut self.filter),
+                    sample_interval: std::mem::take(&mut self.sample_interval),
+                }
             }
 
             fn or_preset(self, preset: Self, at: Spot) -> Self {
@@ -124,6 +140,25 @@ overridable!(
     attempts,
     max_attempts,
     count_done
+);
+overridable!(
+    RawAttemptLog,
+    AttemptLog,
+    name,
+    table,
+    preset,
+    sample_interval,
+    filter,
+    id,
+    queue_label,
+    outcome,
+    attempt,
+    started_at,
+    ended_at,
+    duration,
+    enqueued_at,
+    batch_size,
+    late_window
 );
 overridable!(
     RawRunLog,

@@ -6,7 +6,8 @@
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::model::{AttemptsCount, DurationUnit, Encryption, MappedState, Outcome, TimeEncoding};
+use super::model::{AttemptsCount, DurationUnit, Encryption, MappedState, TimeEncoding};
+use super::outcome::{AttemptOutcome, Outcome};
 use super::setting::{Constant, Entries, Field, Short};
 
 /// A list whose items know where they stand.
@@ -42,6 +43,7 @@ pub(super) struct RawSource {
     pub(super) mssql: Field<RawMssql>,
     pub(super) sqlite: Field<RawSqlite>,
     pub(super) queues: Field<List<RawQueue>>,
+    pub(super) attempt_logs: Field<List<RawAttemptLog>>,
     pub(super) run_logs: Field<List<RawRunLog>>,
     pub(super) control_tables: Field<List<RawControlTable>>,
 }
@@ -74,6 +76,15 @@ pub(super) enum RawIntent {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RawSqlite {
     pub(super) file: Field<String>,
+}
+
+/// What every target has; taken out of the struct of its kind.
+#[derive(Debug)]
+pub(super) struct RawTarget {
+    pub(super) name: Field<String>,
+    pub(super) table: Field<String>,
+    pub(super) filter: Field<Where>,
+    pub(super) sample_interval: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -148,6 +159,27 @@ pub(super) struct RawMaxAttempts {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+pub(super) struct RawAttemptLog {
+    pub(super) name: Field<String>,
+    pub(super) table: Field<String>,
+    pub(super) preset: Field<String>,
+    pub(super) sample_interval: Field<String>,
+    #[serde(rename = "where")]
+    pub(super) filter: Field<Where>,
+    pub(super) id: Field<String>,
+    pub(super) queue_label: Field<String>,
+    pub(super) outcome: Field<RawOutcome<AttemptOutcome>>,
+    pub(super) attempt: Field<String>,
+    pub(super) started_at: Field<TimeSetting>,
+    pub(super) ended_at: Field<TimeSetting>,
+    pub(super) duration: Field<Short<RawDuration>>,
+    pub(super) enqueued_at: Field<TimeSetting>,
+    pub(super) batch_size: Field<u32>,
+    pub(super) late_window: Field<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct RawRunLog {
     pub(super) name: Field<String>,
     pub(super) table: Field<String>,
@@ -163,7 +195,7 @@ pub(super) struct RawRunLog {
     pub(super) end: Field<TimeSetting>,
     pub(super) duration: Field<Short<RawDuration>>,
     pub(super) candidates: Field<String>,
-    pub(super) outcome: Field<RawOutcome>,
+    pub(super) outcome: Field<RawOutcome<Outcome>>,
     pub(super) lock: Field<RawLock>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,
@@ -176,22 +208,36 @@ pub(super) struct RawDuration {
     pub(super) unit: Field<DurationUnit>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct RawOutcome {
+/// How an outcome is told; `O` is the word for it.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "O: Deserialize<'de>"))]
+pub(super) struct RawOutcome<O> {
     pub(super) column: Field<String>,
-    pub(super) rules: Field<List<RawRule>>,
+    pub(super) rules: Field<List<RawRule<O>>>,
     #[serde(rename = "default")]
-    pub(super) otherwise: Field<Outcome>,
+    pub(super) otherwise: Field<O>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct RawRule {
+// Not derived: no outcome is the default one.
+impl<O> Default for RawOutcome<O> {
+    fn default() -> Self {
+        Self { column: Field::Absent, rules: Field::Absent, otherwise: Field::Absent }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "O: Deserialize<'de>"))]
+pub(super) struct RawRule<O> {
     pub(super) is_null: Field<bool>,
     pub(super) equals: Field<Constant>,
     pub(super) like: Field<String>,
-    pub(super) outcome: Field<Outcome>,
+    pub(super) outcome: Field<O>,
+}
+
+impl<O> Default for RawRule<O> {
+    fn default() -> Self {
+        Self { is_null: Field::Absent, equals: Field::Absent, like: Field::Absent, outcome: Field::Absent }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,12 +1,14 @@
 //! A target of any kind, as configured.
 
-use super::{ControlTable, Queue, RunLog, Source, Target};
+use super::{AttemptLog, ControlTable, Queue, RunLog, Source, Target};
 
 /// One thing that is sampled.
 #[derive(Debug, Clone, Copy)]
 pub enum TargetConfig<'a> {
     /// A queue.
     Queue(&'a Queue),
+    /// An attempt log.
+    AttemptLog(&'a AttemptLog),
     /// A run log.
     RunLog(&'a RunLog),
     /// A control table.
@@ -14,11 +16,13 @@ pub enum TargetConfig<'a> {
 }
 
 impl Source {
-    /// The targets of the source: queues, then run logs, then control tables.
+    /// The targets of the source: queues, then attempt logs, then run logs, then control tables.
     pub fn targets(&self) -> impl Iterator<Item = TargetConfig<'_>> {
         let queues = self.queues.iter().map(TargetConfig::Queue);
+        let attempt_logs = self.attempt_logs.iter().map(TargetConfig::AttemptLog);
         let run_logs = self.run_logs.iter().map(TargetConfig::RunLog);
-        queues.chain(run_logs).chain(self.control_tables.iter().map(TargetConfig::ControlTable))
+        let control_tables = self.control_tables.iter().map(TargetConfig::ControlTable);
+        queues.chain(attempt_logs).chain(run_logs).chain(control_tables)
     }
 }
 
@@ -28,6 +32,7 @@ impl<'a> TargetConfig<'a> {
     pub const fn target(self) -> &'a Target {
         match self {
             Self::Queue(queue) => &queue.target,
+            Self::AttemptLog(log) => &log.target,
             Self::RunLog(log) => &log.target,
             Self::ControlTable(control) => &control.target,
         }
@@ -38,6 +43,7 @@ impl<'a> TargetConfig<'a> {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Queue(_) => "queue",
+            Self::AttemptLog(_) => "attempt_log",
             Self::RunLog(_) => "run_log",
             Self::ControlTable(_) => "control_table",
         }

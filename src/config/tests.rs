@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod attempt_log;
 mod column;
 mod file;
 mod presets;
@@ -17,7 +18,7 @@ mod values;
 
 use std::path::Path;
 
-use super::{Config, ConfigError, ControlTable, Environment, Queue, RunLog, parse};
+use super::{AttemptLog, Config, ConfigError, ControlTable, Environment, Queue, RunLog, parse};
 
 /// The password of the SQL Server login in these tests; no error may show it.
 const PASSWORD: &str = "hunter2";
@@ -66,6 +67,10 @@ fn queue(keys: &str) -> Queue {
 
 fn queue_errors(keys: &str) -> String {
     errors(&queue_file(keys))
+}
+
+fn attempt_log(keys: &str) -> AttemptLog {
+    config(&with_target(SQLITE, "attempt_logs", keys)).sources.remove(0).attempt_logs.remove(0)
 }
 
 fn run_log(keys: &str) -> RunLog {

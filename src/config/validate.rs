@@ -3,10 +3,13 @@
 //! Checks collect what they find, so that one look at the errors is enough to correct a file. A
 //! check that fails returns `None`, and its callers go on with the rest.
 
+mod attempt_log;
 mod checker;
 mod column;
 mod control_table;
 mod lease;
+mod log;
+mod outcome;
 mod queue;
 mod run_log;
 mod source;

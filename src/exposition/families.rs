@@ -75,6 +75,16 @@ families! {
         "The highest attempt count among unfinished jobs. 0 when there are none.";
     FUTURE_TIMESTAMP_ROWS = Gauge "sqlqueue_future_timestamp_rows":
         "Unfinished jobs that claim to have been enqueued in the future: a wrong time zone or clock.";
+    ATTEMPTS = Counter "sqlqueue_attempts":
+        "Attempts at jobs that ended, by outcome, each counted once.";
+    RETRIES = Counter "sqlqueue_retries":
+        "Attempts that ended and were not the first at their job.";
+    COMPLETION_DELAY = Histogram "sqlqueue_completion_delay" [Unit::Seconds] {&histogram::WORK}:
+        "Time from the enqueuing of a job to the end of the attempt that did it.";
+    ATTEMPT_DURATION = Histogram "sqlqueue_attempt_duration" [Unit::Seconds] {&histogram::WORK}:
+        "Duration of attempts that ended ok or with an error. Lost attempts are not durations.";
+    LEASE_RECLAIMS = Counter "sqlqueue_lease_reclaims":
+        "Attempts whose lease lapsed, so that the job was taken away.";
     RUN_STEPS = Counter "sqlqueue_run_steps":
         "Rows of the run log by step and outcome, each counted once.";
     RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {&histogram::WORK}:

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use super::families as family;
 use super::page::{Label, Page, Value};
+use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
 use crate::state::{
-    ControlTableState, Log, RunLogState, SamplingState, SourceState, State, TargetData, TargetState,
+    AttemptLogState, AttemptState, ControlTableState, Log, RunLogState, SamplingState, SourceState, State,
+    TargetData, TargetState,
 };
 
 /// When a page is made, and how old a sample may be to still speak on it.
@@ -37,6 +39,7 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     // Two targets can find the same queue name in their tables; the first one keeps it, because a
     // page with the same series twice is refused as a whole.
     let mut queue_names = HashSet::new();
+    let mut attempt_names = HashSet::new();
     for target in &source.targets {
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling);
@@ -51,6 +54,14 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
                 let shown = queue.queues.iter().filter(|_| fresh);
                 for (name, facts) in shown.filter(|(name, _)| queue_names.insert(name.as_str())) {
                     add_queue(page, source, name, facts);
+                }
+            }
+            TargetData::AttemptLog(state) => {
+                add_log(page, labels, &state.log);
+                for (name, queue) in &state.log.series {
+                    if attempt_names.insert(name.as_str()) {
+                        add_attempts(page, source, name, state, queue);
+                    }
                 }
             }
             TargetData::RunLog(log) => add_run_log(page, labels, log, fresh),
@@ -75,7 +86,7 @@ fn add_sampling<'a>(page: &mut Page<'a>, labels: Labels<'a>, sampling: &'a Sampl
 }
 
 fn add_queue<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a str, facts: &'a QueueFacts) {
-    let labels = || vec![("source", Cow::from(source.name.as_str())), ("queue", Cow::from(name))];
+    let labels = || of_queue(source, name);
     for (state, jobs) in &facts.jobs {
         let mut labels = labels();
         labels.push(("state", state.as_str().into()));
@@ -100,6 +111,37 @@ fn add_queue<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a str, fa
     for (family, age_ms) in ages {
         if let Some(age_ms) = age_ms {
             page.add(family, labels(), Value::Number(number(age_ms) / 1000.0));
+        }
+    }
+}
+
+/// The labels of a queue, which do not say what table it was found in.
+fn of_queue<'a>(source: &'a SourceState, name: &'a str) -> Vec<Label<'a>> {
+    vec![("source", source.name.as_str().into()), ("queue", name.into())]
+}
+
+fn add_attempts<'a>(
+    page: &mut Page<'a>,
+    source: &'a SourceState,
+    name: &'a str,
+    state: &'a AttemptLogState,
+    queue: &'a AttemptState,
+) {
+    let labels = || of_queue(source, name);
+    for (outcome, count) in &queue.outcomes {
+        let mut labels = labels();
+        labels.push(("outcome", outcome.as_str().into()));
+        page.add(&family::ATTEMPTS, labels, Value::Count(*count));
+    }
+    let series = [
+        (&family::RETRIES, state.told.retries, Value::Count(queue.retries)),
+        (&family::COMPLETION_DELAY, state.told.delays, Value::Histogram(&queue.completion_delay)),
+        (&family::ATTEMPT_DURATION, state.told.durations, Value::Histogram(&queue.duration)),
+        (&family::LEASE_RECLAIMS, state.told.reclaims, Value::Count(queue.reclaims())),
+    ];
+    for (family, told, value) in series {
+        if told {
+            page.add(family, labels(), value);
         }
     }
 }

@@ -31,16 +31,8 @@ pub struct Notification {
 pub(super) fn decode(rows: &Rows) -> Result<ControlTableSample, SourceError> {
     let reader = Reader::new(rows)?;
     let first = reader.first()?;
-    let mut notifications = Vec::new();
-    for row in reader.rows() {
-        let Some(id) = row.int("id")? else {
-            continue; // the row that stands for "nothing new"
-        };
-        notifications.push(Notification {
-            id,
-            kind: row.label("kind")?.unwrap_or_default(),
-            at_ms: row.int("at_ms")?,
-        });
-    }
+    let notifications = reader.entries(|id, row| {
+        Ok(Notification { id, kind: row.label("kind")?.unwrap_or_default(), at_ms: row.int("at_ms")? })
+    })?;
     Ok(ControlTableSample { now_ms: first.required_int("now_ms")?, bounds: first.bounds()?, notifications })
 }

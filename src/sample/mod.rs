@@ -3,11 +3,13 @@
 //! Rows are read by column name; an answer of another shape is an error of the sample, never a
 //! guess.
 
+mod attempt_log;
 mod control_table;
 mod queue;
 mod rows;
 mod run_log;
 
+pub use attempt_log::{Attempt, AttemptLogSample};
 pub use control_table::{ControlTableSample, Notification};
 pub use queue::{JobState, QueueFacts, QueueSample};
 pub use run_log::{RunLogSample, StepEntry};
@@ -33,6 +35,8 @@ pub struct Bounds {
 pub enum Sample {
     /// Of a queue.
     Queue(QueueSample),
+    /// Of an attempt log.
+    AttemptLog(AttemptLogSample),
     /// Of a run log.
     RunLog(RunLogSample),
     /// Of a control table.
@@ -47,6 +51,7 @@ impl Sample {
     pub fn decode(target: TargetConfig<'_>, rows: &Rows) -> Result<Self, SourceError> {
         Ok(match target {
             TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
+            TargetConfig::AttemptLog(log) => Self::AttemptLog(attempt_log::decode(log, rows)?),
             TargetConfig::RunLog(_) => Self::RunLog(run_log::decode(rows)?),
             TargetConfig::ControlTable(_) => Self::ControlTable(control_table::decode(rows)?),
         })
@@ -56,9 +61,10 @@ impl Sample {
     #[must_use]
     pub const fn now_ms(&self) -> i64 {
         match self {
-            Self::Queue(sample) => sample.now_ms,
-            Self::RunLog(sample) => sample.now_ms,
-            Self::ControlTable(sample) => sample.now_ms,
+            Self::Queue(QueueSample { now_ms, .. })
+            | Self::AttemptLog(AttemptLogSample { now_ms, .. })
+            | Self::RunLog(RunLogSample { now_ms, .. })
+            | Self::ControlTable(ControlTableSample { now_ms, .. }) => *now_ms,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Typed access to a result by column name.
 
 use super::Bounds;
+use crate::config::OutcomeWord;
 use crate::source::{Reason, Rows, SourceError, Value};
 
 /// A result whose columns are looked up once.
@@ -34,6 +35,21 @@ impl<'a> Reader<'a> {
 
     pub(super) fn first(&self) -> Result<Row<'a>, SourceError> {
         self.rows().next().ok_or_else(|| SourceError::new(Reason::Decode, "the answer has no rows"))
+    }
+
+    /// The rows of a log, read by `entry`, which is given the id of each.
+    pub(super) fn entries<T>(
+        &self,
+        entry: impl Fn(i64, Row<'a>) -> Result<T, SourceError>,
+    ) -> Result<Vec<T>, SourceError> {
+        let mut entries = Vec::new();
+        for row in self.rows() {
+            // A row without an id stands for "nothing new".
+            if let Some(id) = row.int("id")? {
+                entries.push(entry(id, row)?);
+            }
+        }
+        Ok(entries)
     }
 }
 
@@ -70,6 +86,11 @@ impl<'a> Row<'a> {
         })
     }
 
+    /// A measurement; NULL and what is negative are none.
+    pub(super) fn measured(self, column: &str) -> Result<Option<u64>, SourceError> {
+        Ok(self.int(column)?.and_then(|value| u64::try_from(value).ok()))
+    }
+
     /// A duration in milliseconds; what would be negative is 0.
     pub(super) fn duration(self, column: &str) -> Result<Option<u64>, SourceError> {
         Ok(self.int(column)?.map(|ms| u64::try_from(ms).unwrap_or(0)))
@@ -84,6 +105,16 @@ impl<'a> Row<'a> {
                 Err(SourceError::new(Reason::Decode, format!("column {column} holds a number, not NVARCHAR")))
             }
         }
+    }
+
+    /// The outcome, one of the words of its kind of log.
+    pub(super) fn outcome<O: OutcomeWord>(self) -> Result<O, SourceError> {
+        let name = self.label("outcome")?.unwrap_or_default();
+        O::ALL
+            .iter()
+            .copied()
+            .find(|word| word.as_str() == name)
+            .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has an outcome {name}")))
     }
 
     pub(super) fn bounds(self) -> Result<Bounds, SourceError> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Bounds;
 use super::rows::Reader;
 use crate::config::Outcome;
-use crate::source::{Reason, Rows, SourceError};
+use crate::source::{Rows, SourceError};
 
 /// What one statement said about a run log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,45 +40,20 @@ pub struct StepEntry {
     pub candidates: Option<u64>,
 }
 
-impl Outcome {
-    /// Every outcome, in the order of the exposition.
-    pub const ALL: [Self; 4] = [Self::Ok, Self::Warning, Self::Error, Self::Skipped];
-
-    /// The label value; also the name in the statement.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
 pub(super) fn decode(rows: &Rows) -> Result<RunLogSample, SourceError> {
     let reader = Reader::new(rows)?;
     let first = reader.first()?;
-    let mut entries = Vec::new();
-    for row in reader.rows() {
-        let Some(id) = row.int("id")? else {
-            continue; // the row that stands for "nothing new"
-        };
-        let outcome = row.label("outcome")?.unwrap_or_default();
-        let outcome = Outcome::ALL.into_iter().find(|known| known.as_str() == outcome).ok_or_else(|| {
-            SourceError::new(Reason::Decode, format!("the answer has an outcome {outcome}"))
-        })?;
-        entries.push(StepEntry {
+    let entries = reader.entries(|id, row| {
+        Ok(StepEntry {
             id,
             step: row.label("step")?.unwrap_or_default(),
-            outcome,
+            outcome: row.outcome()?,
             start_ms: row.int("start_ms")?,
             end_ms: row.int("end_ms")?,
-            // A negative duration or count is not a measurement.
-            duration_ms: row.int("duration_ms")?.and_then(|ms| u64::try_from(ms).ok()),
-            candidates: row.int("candidates")?.and_then(|count| u64::try_from(count).ok()),
-        });
-    }
+            duration_ms: row.measured("duration_ms")?,
+            candidates: row.measured("candidates")?,
+        })
+    })?;
     Ok(RunLogSample {
         now_ms: first.required_int("now_ms")?,
         bounds: first.bounds()?,

@@ -185,6 +185,7 @@ impl Sampler {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let target = state.sources.get(self.index).and_then(|source| source.targets.get(position));
         match target.map(|target| &target.data) {
+            Some(TargetData::AttemptLog(log)) => log.log.tail.request(),
             Some(TargetData::RunLog(log)) => log.log.tail.request(),
             Some(TargetData::ControlTable(control)) => control.log.tail.request(),
             Some(TargetData::Queue(_)) | None => TailRequest::Head,

@@ -1,4 +1,4 @@
-//! What the two logs that grow by id have in common: each row counted once, under a bounded label,
+//! What the logs that grow by id have in common: each row counted once, under a bounded label,
 //! in a series that existed before its first row was counted.
 
 use std::collections::BTreeMap;

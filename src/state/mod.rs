@@ -1,5 +1,6 @@
 //! What the exporter knows: plain data that samples change and that the exposition reads.
 
+mod attempt_log;
 mod control_table;
 pub mod histogram;
 mod labels;
@@ -9,6 +10,7 @@ mod run_log;
 mod sampling;
 mod tail;
 
+pub use attempt_log::{AttemptLogState, AttemptState, Told};
 pub use control_table::{ControlTableState, KindState};
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
@@ -64,6 +66,8 @@ pub struct TargetState {
 pub enum TargetData {
     /// Of a queue.
     Queue(QueueState),
+    /// Of an attempt log.
+    AttemptLog(AttemptLogState),
     /// Of a run log.
     RunLog(RunLogState),
     /// Of a control table.
@@ -81,6 +85,7 @@ impl State {
             sampling: SamplingState::default(),
             data: match target {
                 TargetConfig::Queue(_) => TargetData::Queue(QueueState::default()),
+                TargetConfig::AttemptLog(log) => TargetData::AttemptLog(AttemptLogState::new(log, max)),
                 TargetConfig::RunLog(log) => TargetData::RunLog(RunLogState::new(log, max)),
                 TargetConfig::ControlTable(control) => {
                     TargetData::ControlTable(ControlTableState::new(control, max))
@@ -110,6 +115,9 @@ impl TargetState {
             (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
                 state.apply(sample, max_label_values);
                 Progress::default()
+            }
+            (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {
+                state.apply(log, sample, max_label_values)
             }
             (TargetData::RunLog(state), TargetConfig::RunLog(log), Sample::RunLog(sample)) => {
                 state.apply(log, sample, max_label_values)

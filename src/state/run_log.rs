@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
 use super::tail::Progress;
-use crate::config::{Outcome, RunLog};
+use crate::config::{Outcome, OutcomeWord, RunLog};
 use crate::sample::{RunLogSample, StepEntry};
 
 /// The state of a run-log target.
@@ -51,7 +51,7 @@ pub struct LockState {
 impl Default for StepState {
     fn default() -> Self {
         Self {
-            outcomes: Outcome::ALL.into_iter().map(|outcome| (outcome, 0)).collect(),
+            outcomes: Outcome::ALL.iter().map(|outcome| (*outcome, 0)).collect(),
             duration: Histogram::new(&histogram::WORK),
             candidates: 0,
             last_start_ms: None,

@@ -1,16 +1,19 @@
 //! What the templates are given: the mapping with every name and constant already quoted.
 
+mod log;
+
+pub(super) use log::{attempt_log, control_table, run_log, tail};
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Dialect, GAPS_PER_SAMPLE, Parameter, TailRequest, quote};
+use super::{Dialect, quote};
 use crate::config::{
-    AttemptsCount, ControlTable, DurationUnit, Lease, MappedState, MaxAttempts, Outcome, OutcomeTest, Queue,
-    RowState, RunLog, Target, TargetConfig, TimeColumn, TimeEncoding, TimeZone,
+    AttemptsCount, Lease, MappedState, MaxAttempts, Queue, RowState, Target, TargetConfig, TimeColumn,
+    TimeEncoding, TimeZone,
 };
-use crate::source::Value;
 
 #[derive(Serialize)]
 struct Time {
@@ -82,84 +85,15 @@ pub(super) struct QueueContext {
     max_attempts: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(super) struct TailContext {
-    mode: &'static str,
-    after: &'static str,
-    gaps: Vec<GapNames>,
-}
-
-#[derive(Serialize)]
-struct GapNames {
-    from: String,
-    to: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct LogContext<T> {
-    #[serde(flatten)]
-    base: Base,
-    #[serde(flatten)]
-    tail: TailContext,
-    id: String,
-    batch_size: u32,
-    #[serde(flatten)]
-    columns: T,
-}
-
-#[derive(Serialize)]
-pub(super) struct RunLogColumns {
-    step: String,
-    start: Option<Time>,
-    end: Option<Time>,
-    duration: Option<DurationShape>,
-    candidates: Option<String>,
-    outcome: OutcomeShape,
-    lock: Option<LockShape>,
-}
-
-#[derive(Serialize)]
-struct DurationShape {
-    column: String,
-    unit: DurationUnit,
-}
-
-#[derive(Serialize)]
-struct OutcomeShape {
-    column: Option<String>,
-    rules: Vec<OutcomeRuleShape>,
-    default: Outcome,
-}
-
-#[derive(Serialize)]
-struct OutcomeRuleShape {
-    test: &'static str,
-    value: Option<String>,
-    outcome: Outcome,
-}
-
-#[derive(Serialize)]
-struct LockShape {
-    resource: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct ControlColumns {
-    kind: String,
-    at: Option<Time>,
-}
-
 pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext {
-    let column = |name: &String| quote::column(dialect, name);
-    let time = |time: &Option<TimeColumn>| time.as_ref().map(|time| time_shape(dialect, time));
     QueueContext {
         base,
-        queue_label: queue.queue_label.as_ref().map(column),
+        queue_label: column(dialect, &queue.queue_label),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),
-        claimed_at: time(&queue.claimed_at),
-        available_at: time(&queue.available_at),
-        enqueued_at: time(&queue.enqueued_at),
+        claimed_at: time(dialect, &queue.claimed_at),
+        available_at: time(dialect, &queue.available_at),
+        enqueued_at: time(dialect, &queue.enqueued_at),
         attempts: queue.attempts.as_ref().map(|attempts| AttemptsShape {
             column: quote::column(dialect, &attempts.column),
             counts: attempts.counts,
@@ -168,47 +102,6 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             MaxAttempts::Constant(bound) => bound.to_string(),
             MaxAttempts::Column(name) => quote::column(dialect, name),
         }),
-    }
-}
-
-pub(super) fn run_log(
-    dialect: Dialect,
-    base: Base,
-    tail: TailContext,
-    log: &RunLog,
-) -> LogContext<RunLogColumns> {
-    let time = |time: &Option<TimeColumn>| time.as_ref().map(|time| time_shape(dialect, time));
-    let columns = RunLogColumns {
-        step: quote::column(dialect, &log.step),
-        start: time(&log.start),
-        end: time(&log.end),
-        duration: log.duration.as_ref().map(|duration| DurationShape {
-            column: quote::column(dialect, &duration.column),
-            unit: duration.unit,
-        }),
-        candidates: log.candidates.as_ref().map(|name| quote::column(dialect, name)),
-        outcome: outcome(dialect, log),
-        lock: log.lock.as_ref().map(|lock| LockShape { resource: quote::literal(dialect, &lock.resource) }),
-    };
-    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size, columns }
-}
-
-pub(super) fn control_table(
-    dialect: Dialect,
-    base: Base,
-    tail: TailContext,
-    control: &ControlTable,
-) -> LogContext<ControlColumns> {
-    let columns = ControlColumns {
-        kind: quote::column(dialect, &control.kind),
-        at: control.at.as_ref().map(|time| time_shape(dialect, time)),
-    };
-    LogContext {
-        base,
-        tail,
-        id: quote::column(dialect, &control.id),
-        batch_size: control.batch_size,
-        columns,
     }
 }
 
@@ -243,6 +136,7 @@ fn seek_column(target: TargetConfig<'_>) -> Option<&String> {
         }
         TargetConfig::Queue(Queue { state: RowState::DoneWhenSet(column), .. }) => Some(column),
         TargetConfig::Queue(_) => None,
+        TargetConfig::AttemptLog(log) => Some(&log.id),
         TargetConfig::RunLog(log) => Some(&log.id),
         TargetConfig::ControlTable(control) => Some(&control.id),
     }
@@ -288,27 +182,6 @@ pub(super) fn create_index(dialect: Dialect, target: TargetConfig<'_>) -> Option
     })
 }
 
-/// The part of a log's statement that depends on what was read so far, with its parameters.
-pub(super) fn tail(request: &TailRequest) -> (TailContext, Vec<Parameter>) {
-    match request {
-        TailRequest::Head => (TailContext { mode: "head", after: "", gaps: Vec::new() }, Vec::new()),
-        TailRequest::After { watermark, gaps } => {
-            let mut parameters =
-                vec![Parameter { meaning: "the highest id read so far", value: Value::Int(*watermark) }];
-            let mut names = Vec::with_capacity(GAPS_PER_SAMPLE);
-            // An unused range ends before it begins, so it matches nothing.
-            let unused = std::iter::repeat((1, 0));
-            for (from, to) in gaps.iter().copied().chain(unused).take(GAPS_PER_SAMPLE) {
-                parameters.push(Parameter { meaning: "missing ids from", value: Value::Int(from) });
-                let from = format!("@P{}", parameters.len());
-                parameters.push(Parameter { meaning: "missing ids to", value: Value::Int(to) });
-                names.push(GapNames { from, to: format!("@P{}", parameters.len()) });
-            }
-            (TailContext { mode: "tail", after: "@P1", gaps: names }, parameters)
-        }
-    }
-}
-
 pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) -> Base {
     let filter = target.filter.iter().map(|(column, value)| Condition {
         column: quote::column(dialect, column),
@@ -319,6 +192,14 @@ pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) ->
         filter: filter.collect(),
         lock_timeout_ms: millis(lock_timeout),
     }
+}
+
+fn column(dialect: Dialect, name: &Option<String>) -> Option<String> {
+    name.as_ref().map(|name| quote::column(dialect, name))
+}
+
+fn time(dialect: Dialect, time: &Option<TimeColumn>) -> Option<Time> {
+    time.as_ref().map(|time| time_shape(dialect, time))
 }
 
 fn time_shape(dialect: Dialect, time: &TimeColumn) -> Time {
@@ -397,21 +278,6 @@ fn lease(dialect: Dialect, lease: &Lease) -> LeaseShape {
         Lease::None => {}
     }
     shape
-}
-
-fn outcome(dialect: Dialect, log: &RunLog) -> OutcomeShape {
-    let rules = log.outcome.rules.iter().map(|rule| {
-        let (test, value) = match &rule.test {
-            OutcomeTest::IsNull => ("is_null", None),
-            OutcomeTest::Equals(value) => ("equals", Some(quote::literal(dialect, value))),
-            OutcomeTest::Like(pattern) => ("like", Some(quote::literal(dialect, pattern))),
-        };
-        OutcomeRuleShape { test, value, outcome: rule.outcome }
-    });
-    // Rules without a column to look at cannot hold; validation refuses them.
-    let column = log.outcome.column.as_ref().map(|name| quote::column(dialect, name));
-    let rules = if column.is_some() { rules.collect() } else { Vec::new() };
-    OutcomeShape { column, rules, default: log.outcome.default }
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -97,20 +97,20 @@ pub fn sample(
     lock_timeout: Duration,
 ) -> Result<Statement, RenderError> {
     let base = context::base(dialect, target.target(), lock_timeout);
-    let (text, parameters) = match target {
+    let (tail, parameters) = context::tail(request);
+    let text = match target {
         TargetConfig::Queue(queue) => {
-            let values = context::queue(dialect, base, queue);
-            (render(dialect, "sample/queue.sql", values)?, Vec::new())
+            let text = render(dialect, "sample/queue.sql", context::queue(dialect, base, queue))?;
+            return Ok(Statement { text, parameters: Vec::new() });
+        }
+        TargetConfig::AttemptLog(log) => {
+            render(dialect, "sample/attempt_log.sql", context::attempt_log(dialect, base, tail, log))?
         }
         TargetConfig::RunLog(log) => {
-            let (tail, parameters) = context::tail(request);
-            let values = context::run_log(dialect, base, tail, log);
-            (render(dialect, "sample/run_log.sql", values)?, parameters)
+            render(dialect, "sample/run_log.sql", context::run_log(dialect, base, tail, log))?
         }
         TargetConfig::ControlTable(control) => {
-            let (tail, parameters) = context::tail(request);
-            let values = context::control_table(dialect, base, tail, control);
-            (render(dialect, "sample/control_table.sql", values)?, parameters)
+            render(dialect, "sample/control_table.sql", context::control_table(dialect, base, tail, control))?
         }
     };
     Ok(Statement { text, parameters })
@@ -158,13 +158,15 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
 }
 
 /// Every template below `sql/` that a statement is made of. Tests parse each of them.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 10] = [
     ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
     ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
     ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
     ("dialect/sqlite.sql", include_str!("../../sql/dialect/sqlite.sql")),
     ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),
     ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),
+    ("sample/ending.sql", include_str!("../../sql/sample/ending.sql")),
+    ("sample/attempt_log.sql", include_str!("../../sql/sample/attempt_log.sql")),
     ("sample/run_log.sql", include_str!("../../sql/sample/run_log.sql")),
     ("sample/control_table.sql", include_str!("../../sql/sample/control_table.sql")),
 ];

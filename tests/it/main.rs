@@ -9,4 +9,5 @@
 
 mod support;
 
+mod attempts;
 mod published_tables;

@@ -284,13 +284,13 @@ fn several_mistakes_are_reported_together_in_the_order_of_the_file() {
 fn names_are_unique_in_their_scope_only() {
     let source = |name: &str| {
         format!(
-            "  - name: {name}\n    {SQLITE}\n    queues: [{{ name: x, preset: lease }}]\n    run_logs: [{{ name: x, preset: notification_run_log }}]\n    control_tables: [{{ name: x, preset: notification_control }}]\n"
+            "  - name: {name}\n    {SQLITE}\n    queues: [{{ name: x, preset: lease }}]\n    attempt_logs: [{{ name: x, preset: attempt_log }}]\n    run_logs: [{{ name: x, preset: notification_run_log }}]\n    control_tables: [{{ name: x, preset: notification_control }}]\n"
         )
     };
     assert_eq!(config(&format!("sources:\n{}{}", source("a"), source("b"))).sources.len(), 2);
     assert_eq!(
         errors(&format!("sources:\n{}{}", source("a"), source("a"))),
-        "config.yaml:7:11: key `sources[1].name`: `a` is also the name on line 2; names in sources are unique"
+        "config.yaml:8:11: key `sources[1].name`: `a` is also the name on line 2; names in sources are unique"
     );
 }
 
@@ -359,6 +359,20 @@ sources:
         enqueued_at: { column: EnqueuedAt, encoding: native, zone: Central European Standard Time }
         attempts: { column: Attempts, counts: claims }
         max_attempts: { column: MaxAttempts }
+    attempt_logs:
+      - name: orders
+        table: dbo.JobAttempt
+        preset: attempt_log
+        id: AttemptId
+        queue_label: QueueName
+        outcome: { column: Outcome, rules: [ { equals: ok, outcome: ok }, { equals: lost, outcome: lost } ], default: error }
+        attempt: Attempt
+        started_at: StartedAt
+        ended_at: EndedAt
+        duration: { column: DurationMs, unit: ms }
+        enqueued_at: EnqueuedAt
+        batch_size: 1000
+        late_window: 10m
     run_logs:
       - name: notifications
         table: dbo.tabela_przebiegow
@@ -397,7 +411,7 @@ sources:
 "#;
     let config = config(file);
     let counts = |source: &crate::config::Source| {
-        (source.queues.len(), source.run_logs.len(), source.control_tables.len())
+        (source.queues.len(), source.attempt_logs.len(), source.run_logs.len(), source.control_tables.len())
     };
-    assert_eq!(config.sources.iter().map(counts).collect::<Vec<_>>(), [(1, 1, 1), (1, 0, 0)]);
+    assert_eq!(config.sources.iter().map(counts).collect::<Vec<_>>(), [(1, 1, 1, 1), (1, 0, 0, 0)]);
 }

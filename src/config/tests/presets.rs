@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::{
-    MSSQL, SQLITE, config, control_table, queue, queue_errors, run_log, run_log_errors, with_target,
+    MSSQL, SQLITE, attempt_log, config, control_table, queue, queue_errors, run_log, run_log_errors,
+    with_target,
 };
 use crate::config::{
-    Attempts, AttemptsCount, DurationUnit, Lease, MappedState, MaxAttempts, Outcome, OutcomeTest, RowState,
-    TableName, TargetKind, TimeColumn, TimeEncoding, TimeZone, presets,
+    AttemptOutcome, Attempts, AttemptsCount, DurationUnit, Lease, MappedState, MaxAttempts, Outcome,
+    OutcomeTest, RowState, TableName, TargetKind, TimeColumn, TimeEncoding, TimeZone, presets,
 };
 
 fn column(name: &str, zone: TimeZone) -> TimeColumn {
@@ -98,6 +99,28 @@ fn the_transactional_presets_hold_ready_rows_only() {
     assert_eq!(owner.target.table, table("TransactionQueue"));
     assert_eq!(owner.state, RowState::Constant(MappedState::Ready));
     assert_eq!((owner.lease, owner.enqueued_at), (Lease::Owner { column: "TranId".to_owned() }, None));
+}
+
+#[test]
+fn the_attempt_log_preset_maps_the_whole_table() {
+    let log = attempt_log("preset: attempt_log");
+    assert_eq!(log.target.table, table("JobAttempt"));
+    assert_eq!((log.id.as_str(), log.queue_label, log.attempt), ("AttemptId", None, Some("Attempt".into())));
+    assert_eq!((log.started_at, log.ended_at), (utc("StartedAt"), utc("EndedAt")));
+    assert_eq!(log.enqueued_at, utc("EnqueuedAt"));
+    let duration = log.duration.unwrap();
+    assert_eq!((duration.column.as_str(), duration.unit), ("DurationMs", DurationUnit::Ms));
+    let rules: Vec<_> = log.outcome.rules.into_iter().map(|rule| (rule.test, rule.outcome)).collect();
+    let equals = |text: &str| OutcomeTest::Equals(text.to_owned());
+    assert_eq!(
+        rules,
+        [
+            (equals("ok"), AttemptOutcome::Ok),
+            (equals("error"), AttemptOutcome::Error),
+            (equals("lost"), AttemptOutcome::Lost)
+        ]
+    );
+    assert_eq!(log.outcome.default, AttemptOutcome::Error);
 }
 
 #[test]
@@ -197,6 +220,6 @@ fn an_unknown_preset_suggests_the_nearest_and_reports_nothing_else() {
 #[test]
 fn the_kinds_of_presets_are_the_lists_of_a_source() {
     let kinds: HashSet<String> = presets().iter().map(|preset| preset.kind.to_string()).collect();
-    let expected = [TargetKind::Queue, TargetKind::RunLog, TargetKind::ControlTable];
+    let expected = [TargetKind::Queue, TargetKind::AttemptLog, TargetKind::RunLog, TargetKind::ControlTable];
     assert_eq!(kinds, expected.iter().map(|kind| kind.key().to_owned()).collect());
 }

@@ -116,8 +116,8 @@ fn an_outcome_needs_a_default_and_rules_need_a_column() {
     assert_eq!(
         outcome_errors("{ column: C, rules: [{ is_null: true, outcome: ok }] }"),
         format!(
-            "18: {KEY}.outcome.default`: is missing; say the outcome of a row that no rule fits: ok, warning, \
-             error or skipped"
+            "18: {KEY}.outcome.default`: is missing; say the outcome of a row that no rule fits: one of ok, \
+             warning, error, skipped"
         )
     );
     assert_eq!(

@@ -2,10 +2,10 @@
 
 use serde_saphyr::Spanned;
 
-use super::checker::{Checker, Names};
-use super::run_log::{key_column, tail};
-use super::target::{Common, Scope};
-use crate::config::model::ControlTable;
+use super::checker::Checker;
+use super::log::{key_column, tail};
+use super::target::Scope;
+use crate::config::model::{ControlTable, Target};
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawControlTable;
 use crate::config::setting::Placed;
@@ -14,19 +14,11 @@ pub(super) fn control_table(
     checker: &mut Checker<'_>,
     raw: Spanned<RawControlTable>,
     scope: &Scope,
-    names: &mut Names,
+    target: Option<Target>,
 ) -> Option<ControlTable> {
     let at = raw.spot();
     let raw = raw.value;
-    let common = Common {
-        at,
-        name: raw.name,
-        table: raw.table,
-        filter: raw.filter,
-        sample_interval: raw.sample_interval,
-    };
     let target_kind = TargetKind::ControlTable;
-    let target = checker.target(common, target_kind, scope, names);
     let id = key_column(checker, raw.id, at, "id", "name the ascending id column", target_kind);
     let remedy = "name the column that names the kind of notification";
     let kind = key_column(checker, raw.kind, at, "kind", remedy, target_kind);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_saphyr::Spanned;
 
-use super::checker::{Checker, Names};
+use super::checker::Checker;
 use super::column::constant;
 use super::lease;
-use super::target::{Common, Scope, or_preset};
-use crate::config::model::{Attempts, AttemptsCount, MappedState, MaxAttempts, Queue, RowState};
+use super::target::{Scope, or_preset};
+use crate::config::model::{Attempts, AttemptsCount, MappedState, MaxAttempts, Queue, RowState, Target};
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawAttempts, RawMaxAttempts, RawQueue, RawState};
 use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
@@ -20,18 +20,10 @@ pub(super) fn queue(
     checker: &mut Checker<'_>,
     raw: Spanned<RawQueue>,
     scope: &Scope,
-    names: &mut Names,
+    target: Option<Target>,
 ) -> Option<Queue> {
     let at = raw.spot();
     let raw = raw.value;
-    let common = Common {
-        at,
-        name: raw.name,
-        table: raw.table,
-        filter: raw.filter,
-        sample_interval: raw.sample_interval,
-    };
-    let target = checker.target(common, TargetKind::Queue, scope, names);
     let queue_label = checker.optional_column(raw.queue_label);
     let remedy = or_preset("say what state a row is in", TargetKind::Queue);
     let state = checker.required(raw.state, at, "state", &remedy).and_then(|raw| state(checker, raw));

@@ -4,7 +4,7 @@ use serde_saphyr::Spanned;
 
 use super::checker::{Checker, Names};
 use super::target::{Backend, Scope};
-use super::{InForce, control_table, queue, run_log};
+use super::{InForce, attempt_log, control_table, queue, run_log};
 use crate::config::Secret;
 use crate::config::model::{Database, Encryption, Endpoint, Global, Mssql, Source, Sqlite, Trust};
 use crate::config::raw::{RawIntent, RawMssql, RawSource, RawSqlite};
@@ -45,14 +45,20 @@ pub(super) fn source(
         stale_after,
         max_label_values: global.max_label_values,
     };
-    let lists = [is_empty(&raw.queues), is_empty(&raw.run_logs), is_empty(&raw.control_tables)];
+    let lists = [
+        is_empty(&raw.queues),
+        is_empty(&raw.attempt_logs),
+        is_empty(&raw.run_logs),
+        is_empty(&raw.control_tables),
+    ];
     if lists.iter().all(|empty| *empty) {
-        checker.report(at, "watches nothing; add `queues`, `run_logs` or `control_tables`");
+        checker.report(at, "watches nothing; add `queues`, `attempt_logs`, `run_logs` or `control_tables`");
     }
     let queues = checker.targets(raw.queues, &scope, queue::queue);
+    let attempt_logs = checker.targets(raw.attempt_logs, &scope, attempt_log::attempt_log);
     let run_logs = checker.targets(raw.run_logs, &scope, run_log::run_log);
     let control_tables = checker.targets(raw.control_tables, &scope, control_table::control_table);
-    Some(Source { name: name?, database: database?, queues, run_logs, control_tables })
+    Some(Source { name: name?, database: database?, queues, attempt_logs, run_logs, control_tables })
 }
 
 fn is_empty<T>(list: &Field<Vec<T>>) -> bool {

@@ -9,7 +9,7 @@ use super::checker::{Checker, Names};
 use super::column::constant;
 use super::{InForce, SAMPLE_INTERVALS};
 use crate::config::presets::{self, Overridable, TargetKind};
-use crate::config::raw::{List, Where};
+use crate::config::raw::{List, RawTarget, Where};
 use crate::config::setting::{Field, Placed, Spot};
 use crate::config::{Target, identifier, suggest, yaml};
 
@@ -30,15 +30,6 @@ pub(super) struct Scope {
     pub(super) max_label_values: usize,
 }
 
-/// The settings that every target has.
-pub(super) struct Common {
-    pub(super) at: Spot,
-    pub(super) name: Field<String>,
-    pub(super) table: Field<String>,
-    pub(super) filter: Field<Where>,
-    pub(super) sample_interval: Field<String>,
-}
-
 /// The remedy for a missing key that a preset could give.
 pub(super) fn or_preset(remedy: &str, kind: TargetKind) -> String {
     let names: Vec<&str> = presets::of_kind(kind).map(|preset| preset.name).collect();
@@ -46,15 +37,17 @@ pub(super) fn or_preset(remedy: &str, kind: TargetKind) -> String {
 }
 
 impl Checker<'_> {
-    /// The targets of one list, completed by their presets.
+    /// The targets of one list, completed by their presets. `check` is given what is left of a
+    /// target beside its common part.
     pub(super) fn targets<R: Overridable, M>(
         &mut self,
         list: Field<List<R>>,
         scope: &Scope,
-        check: impl Fn(&mut Self, Spanned<R>, &Scope, &mut Names) -> Option<M>,
+        check: impl Fn(&mut Self, Spanned<R>, &Scope, Option<Target>) -> Option<M>,
     ) -> Vec<M> {
         let mut names = Names::new(match R::KIND {
             TargetKind::Queue => "the queues of a source",
+            TargetKind::AttemptLog => "the attempt logs of a source",
             TargetKind::RunLog => "the run logs of a source",
             TargetKind::ControlTable => "the control tables of a source",
         });
@@ -62,7 +55,10 @@ impl Checker<'_> {
         raw.into_iter()
             .filter_map(|raw| {
                 let completed = self.completed(raw)?;
-                check(self, completed, scope, &mut names)
+                let at = completed.spot();
+                let mut own = completed.value;
+                let target = self.target(own.take_common(), at, R::KIND, scope, &mut names);
+                check(self, at.with(own), scope, target)
             })
             .collect()
     }
@@ -91,17 +87,18 @@ impl Checker<'_> {
     }
 
     /// The common part of a target.
-    pub(super) fn target(
+    fn target(
         &mut self,
-        common: Common,
+        common: RawTarget,
+        at: Spot,
         kind: TargetKind,
         scope: &Scope,
         names: &mut Names,
     ) -> Option<Target> {
-        let name = self.name(common.name, common.at, names);
+        let name = self.name(common.name, at, names);
         let remedy = or_preset("name the table", kind);
         let table = self
-            .required(common.table, common.at, "table", &remedy)
+            .required(common.table, at, "table", &remedy)
             .and_then(|value| self.table(&value, scope.backend));
         let filter = self.filter(common.filter);
         let sample_interval = match self.duration(common.sample_interval, SAMPLE_INTERVALS) {

@@ -1,0 +1,25 @@
+{#- One sample of the attempt history of a lease queue: its new rows, each an attempt that ended. -#}
+{%- import dialect as db -%}
+{%- import "sample/tail.sql" as tail -%}
+{%- import "sample/ending.sql" as ending -%}
+
+{%- macro columns() -%}
+{{ id }} AS id,
+        {{ queue_label or "NULL" }} AS queue,
+        {{ ending.outcome_of() }} AS outcome,
+        {{ attempt or "NULL" }} AS attempt,
+        {{ ending.duration_ms(started_at, ended_at) }} AS duration_ms,
+        {{ ending.span_ms(enqueued_at, ended_at) }} AS delay_ms
+{%- endmacro -%}
+
+{{ db.guard(lock_timeout_ms) -}}
+WITH {{ tail.bounds(ended_at or started_at) }},
+{{ tail.entries(columns()) }}
+SELECT
+    {{ tail.bound_columns() }},
+    {{ db.text("entry.queue") }} AS queue,
+    {{ db.text("entry.outcome") }} AS outcome,
+    {{ db.bigint("entry.attempt") }} AS attempt,
+    {{ db.bigint("entry.duration_ms") }} AS duration_ms,
+    {{ db.bigint("entry.delay_ms") }} AS delay_ms
+{{ tail.from_clause() }}
