@@ -54,7 +54,7 @@ fn exporter_with(series: usize) -> Exporter {
     }
     yaml.push_str("] }\n");
     let config = config::parse(&yaml, Path::new("bench.yaml"), &Environment::empty()).unwrap();
-    Exporter::new(config, ManualClock::at(0) as Arc<_>)
+    Exporter::new(config, ManualClock::at(0) as Arc<_>).unwrap()
 }
 
 fn measure(work: impl Fn() -> usize) -> Duration {

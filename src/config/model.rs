@@ -13,6 +13,8 @@ use super::Secret;
 pub struct Config {
     /// Settings that hold for every target unless it says otherwise.
     pub global: Global,
+    /// Where counters and the position in each log are kept across restarts.
+    pub state_file: Option<PathBuf>,
     /// The databases, in the order of the file; their names are unique.
     pub sources: Vec<Source>,
 }
@@ -318,12 +320,21 @@ pub struct RunLog {
     pub candidates: Option<String>,
     /// How a row's outcome is told.
     pub outcome: OutcomeRules,
+    /// Set when rows are written at the start of a step and updated at its end.
+    pub mutable: Option<MutableRows>,
     /// The application lock that a run holds.
     pub lock: Option<AppLock>,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.
     pub late_window: Duration,
+}
+
+/// Rows that are written at the start of a step: one without an end is still running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MutableRows {
+    /// How long a row without an end is believed to be running; after it the row is given up.
+    pub open_window: Duration,
 }
 
 /// A column that holds a duration.

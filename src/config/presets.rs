@@ -142,6 +142,8 @@ overridable!(
     duration,
     candidates,
     outcome,
+    mutable,
+    open_window,
     lock,
     batch_size,
     late_window

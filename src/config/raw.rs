@@ -22,6 +22,7 @@ pub(super) type Where = Entries<String, Constant>;
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RawConfig {
     pub(super) global: Field<RawGlobal>,
+    pub(super) state_file: Field<String>,
     pub(super) sources: Field<List<RawSource>>,
 }
 
@@ -164,6 +165,8 @@ pub(super) struct RawRunLog {
     pub(super) duration: Field<Short<RawDuration>>,
     pub(super) candidates: Field<String>,
     pub(super) outcome: Field<RawOutcome>,
+    pub(super) mutable: Field<bool>,
+    pub(super) open_window: Field<String>,
     pub(super) lock: Field<RawLock>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,

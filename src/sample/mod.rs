@@ -47,7 +47,7 @@ impl Sample {
     pub fn decode(target: TargetConfig<'_>, rows: &Rows) -> Result<Self, SourceError> {
         Ok(match target {
             TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
-            TargetConfig::RunLog(_) => Self::RunLog(run_log::decode(rows)?),
+            TargetConfig::RunLog(log) => Self::RunLog(run_log::decode(log, rows)?),
             TargetConfig::ControlTable(_) => Self::ControlTable(control_table::decode(rows)?),
         })
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Bounds;
 use super::rows::Reader;
-use crate::config::Outcome;
+use crate::config::{Outcome, RunLog};
 use crate::source::{Reason, Rows, SourceError};
 
 /// What one statement said about a run log.
@@ -38,6 +38,8 @@ pub struct StepEntry {
     pub duration_ms: Option<u64>,
     /// How many candidates it found.
     pub candidates: Option<u64>,
+    /// The step still runs: the row will change.
+    pub open: bool,
 }
 
 impl Outcome {
@@ -56,7 +58,7 @@ impl Outcome {
     }
 }
 
-pub(super) fn decode(rows: &Rows) -> Result<RunLogSample, SourceError> {
+pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceError> {
     let reader = Reader::new(rows)?;
     let first = reader.first()?;
     let mut entries = Vec::new();
@@ -68,15 +70,17 @@ pub(super) fn decode(rows: &Rows) -> Result<RunLogSample, SourceError> {
         let outcome = Outcome::ALL.into_iter().find(|known| known.as_str() == outcome).ok_or_else(|| {
             SourceError::new(Reason::Decode, format!("the answer has an outcome {outcome}"))
         })?;
+        let end_ms = row.int("end_ms")?;
         entries.push(StepEntry {
             id,
             step: row.label("step")?.unwrap_or_default(),
             outcome,
             start_ms: row.int("start_ms")?,
-            end_ms: row.int("end_ms")?,
+            end_ms,
             // A negative duration or count is not a measurement.
             duration_ms: row.int("duration_ms")?.and_then(|ms| u64::try_from(ms).ok()),
             candidates: row.int("candidates")?.and_then(|count| u64::try_from(count).ok()),
+            open: log.mutable.is_some() && end_ms.is_none(),
         });
     }
     Ok(RunLogSample {

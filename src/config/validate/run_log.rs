@@ -9,7 +9,7 @@ use super::checker::{Bounds, Checker, Names};
 use super::column::constant;
 use super::target::{Common, Scope, or_preset};
 use crate::config::model::{
-    AppLock, DurationColumn, DurationUnit, OutcomeRule, OutcomeRules, OutcomeTest, RunLog,
+    AppLock, DurationColumn, DurationUnit, MutableRows, OutcomeRule, OutcomeRules, OutcomeTest, RunLog,
 };
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawDuration, RawLock, RawOutcome, RawRule, RawRunLog};
@@ -19,6 +19,11 @@ const BATCH_SIZE: u32 = 1000;
 const LATE_WINDOW: Duration = Duration::from_secs(600);
 /// Zero has a meaning: a row that commits late is not waited for.
 const LATE_WINDOWS: Bounds = Bounds { least: Duration::ZERO, most: DAY };
+
+/// A step that runs for longer than a day is more likely a row that nobody ended.
+const OPEN_WINDOW: Duration = DAY;
+const OPEN_WINDOWS: Bounds =
+    Bounds { least: Duration::from_secs(1), most: Duration::from_secs(90 * 24 * 3600) };
 
 /// The longest name of an application lock, in characters.
 const MAX_RESOURCE: usize = 255;
@@ -50,6 +55,7 @@ pub(super) fn run_log(
     let candidates = checker.optional_column(raw.candidates);
     let remedy = or_preset("say how a row's outcome is told, at least `outcome: { default: ok }`", kind);
     let outcome = checker.required(raw.outcome, at, "outcome", &remedy).and_then(|raw| outcome(checker, raw));
+    let mutable = mutable(checker, raw.mutable, raw.open_window, at, end.is_some());
     let lock = raw.lock.given().and_then(|raw| lock(checker, raw));
     let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
     Some(RunLog {
@@ -63,6 +69,7 @@ pub(super) fn run_log(
         duration,
         candidates,
         outcome: outcome?,
+        mutable,
         lock,
         batch_size,
         late_window,
@@ -90,6 +97,27 @@ pub(super) fn tail(
 ) -> (u32, Duration) {
     let batch_size = checker.number(batch_size, 1, 100_000).unwrap_or(BATCH_SIZE);
     (batch_size, checker.duration_or(late_window, LATE_WINDOWS, LATE_WINDOW))
+}
+
+/// Rows that are written at the start of a step: they end when their `end` is set.
+fn mutable(
+    checker: &mut Checker<'_>,
+    mutable: Field<bool>,
+    open_window: Field<String>,
+    parent: Spot,
+    has_end: bool,
+) -> Option<MutableRows> {
+    if !mutable.given().is_some_and(|given| given.value) {
+        if let Some(window) = open_window.given() {
+            checker
+                .report_key(window.spot(), "has no meaning without `mutable: true`; take one of them away");
+        }
+        return None;
+    }
+    if !has_end {
+        checker.missing(parent, "end", "`mutable: true` needs the column that is set when a step ends");
+    }
+    Some(MutableRows { open_window: checker.duration_or(open_window, OPEN_WINDOWS, OPEN_WINDOW) })
 }
 
 fn duration(checker: &mut Checker<'_>, setting: Spanned<Short<RawDuration>>) -> Option<DurationColumn> {
