@@ -18,6 +18,9 @@ use crate::statement::{GAPS_PER_SAMPLE, TailRequest};
 /// The most ranges that are kept pending; beyond it the oldest are abandoned early.
 const MAX_PENDING: usize = 512;
 
+/// How far below the oldest row a new reader looks for rows that are on their way.
+const START_REACH: i64 = 1_000;
+
 /// How far a log was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tail {
@@ -148,7 +151,9 @@ impl Tail {
     /// missing among them are pending, because a row can be on its way while the exporter starts.
     fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64) -> Progress {
         let mut progress = Progress::default();
-        let mut before = None;
+        // Where the sample reaches down to the oldest row, the ids below it are missing as well.
+        let reaches_down = rows.first().is_some_and(|row| Some(row.id) == bounds.oldest_id);
+        let mut before = rows.first().filter(|_| reaches_down).map(|row| row.id.saturating_sub(START_REACH));
         for (position, row) in rows.iter().enumerate() {
             if let Some(before) = before {
                 self.miss(before, row.id, now_ms);
@@ -191,23 +196,22 @@ impl Tail {
         }
     }
 
-    /// Ids went backwards: the newest row is older than the watermark and either nothing of what
-    /// the table held is left, or its oldest id now belongs to another row. (A log whose newest
-    /// rows were deleted keeps its oldest row and is not started over.)
+    /// Ids went backwards: the newest row is older than the watermark, and it is not one that was
+    /// awaited, and either nothing of what the table held is left, or its oldest row is younger than
+    /// the oldest one before although its id is not. A log whose newest rows were deleted keeps its
+    /// oldest row and is not started over; without times the last case is not told.
     fn started_over(&self, watermark: i64, bounds: Bounds) -> bool {
         let Some(newest) = bounds.newest_id else {
             return false; // an empty table says nothing about the ids to come
         };
-        if newest >= watermark {
+        let awaited = self.pending.iter().any(|range| range.first <= newest && newest <= range.last);
+        if newest >= watermark || awaited {
             return false;
         }
         match (self.bounds.oldest_id, bounds.oldest_id) {
             (None, _) => true,
-            (Some(before), Some(now)) => {
-                newest < before
-                    || now < before
-                    || (now == before && self.bounds.oldest_ms != bounds.oldest_ms)
-            }
+            (Some(before), _) if newest < before => true,
+            (Some(before), Some(now)) => now <= before && self.bounds.oldest_ms < bounds.oldest_ms,
             (Some(_), None) => false,
         }
     }

@@ -9,4 +9,6 @@
 
 mod support;
 
+mod kill;
 mod published_tables;
+mod tailing;
