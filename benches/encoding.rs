@@ -5,6 +5,7 @@
 //! the series; above 3 it fails.
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a benchmark talks and may stop at any surprise"
 )]

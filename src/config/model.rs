@@ -133,6 +133,11 @@ pub struct TimeColumn {
     pub encoding: TimeEncoding,
     /// Which clock wrote it.
     pub zone: TimeZone,
+    /// Stored values that are no times; they are read as NULL. A row whose `available_at` is one of
+    /// them is never available, and is not counted.
+    pub sentinels: Vec<String>,
+    /// The column is one of the queue's [`Lookup`] table.
+    pub lookup: bool,
 }
 
 /// How a time is stored.
@@ -184,6 +189,8 @@ pub struct Queue {
     pub target: Target,
     /// Column whose value becomes the label `queue`; without one it is the target's name.
     pub queue_label: Option<String>,
+    /// Another table that holds times of the job.
+    pub lookup: Option<Lookup>,
     /// What a row says of its state.
     pub state: RowState,
     /// How a claim shows.
@@ -200,6 +207,17 @@ pub struct Queue {
     pub max_attempts: Option<MaxAttempts>,
     /// Whether finished rows are counted too, which reads the whole history.
     pub count_done: bool,
+}
+
+/// A table with at most one row for each job, whose columns a time can name with `lookup: true`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lookup {
+    /// The table.
+    pub table: TableName,
+    /// Its unique key.
+    pub key: String,
+    /// The column of the queue that holds that key.
+    pub column: String,
 }
 
 /// What a row says of its state.

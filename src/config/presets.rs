@@ -116,6 +116,7 @@ overridable!(
     sample_interval,
     filter,
     queue_label,
+    lookup,
     state,
     lease,
     claimed_at,

@@ -87,6 +87,7 @@ pub(super) struct RawQueue {
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
     pub(super) queue_label: Field<String>,
+    pub(super) lookup: Field<RawLookup>,
     pub(super) state: Field<RawState>,
     pub(super) lease: Field<RawLease>,
     pub(super) claimed_at: Field<TimeSetting>,
@@ -132,6 +133,16 @@ pub(super) struct RawTimeColumn {
     pub(super) column: Field<String>,
     pub(super) encoding: Field<TimeEncoding>,
     pub(super) zone: Field<String>,
+    pub(super) sentinels: Field<Vec<Spanned<Constant>>>,
+    pub(super) lookup: Field<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawLookup {
+    pub(super) table: Field<String>,
+    pub(super) key: Field<String>,
+    pub(super) column: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

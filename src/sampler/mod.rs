@@ -41,6 +41,15 @@ pub struct Sampler {
     pub clock: SharedClock,
 }
 
+/// What came of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Good,
+    /// Good, and a whole batch: the log holds more than one sample may read.
+    More,
+    Failed,
+}
+
 /// A good sample and how long its statement took.
 struct Answer {
     sample: Sample,
@@ -112,12 +121,12 @@ impl Sampler {
             let (Some(target), Some(pace)) = (targets.get(position), paces.get_mut(position)) else {
                 return;
             };
-            let good = self.sample(&mut connection, position, *target).await;
+            let outcome = self.sample(&mut connection, position, *target).await;
             let now = self.clock.monotonic();
-            if good {
-                pace.succeeded(now, &mut fastrand::f64);
-            } else {
-                pace.failed(now, &mut fastrand::f64);
+            match outcome {
+                Outcome::Good => pace.succeeded(now, &mut fastrand::f64),
+                Outcome::More => pace.goes_on(now),
+                Outcome::Failed => pace.failed(now, &mut fastrand::f64),
             }
         }
     }
@@ -132,27 +141,28 @@ impl Sampler {
         Ok(())
     }
 
-    /// One sample of one target; whether it was good.
+    /// One sample of one target, and what came of it.
     async fn sample(
         &self,
         connection: &mut Option<Box<dyn Connection>>,
         position: usize,
         target: TargetConfig<'_>,
-    ) -> bool {
+    ) -> Outcome {
         let Some(open) = connection else {
-            return false;
+            return Outcome::Failed;
         };
         match self.ask(open.as_mut(), position, target).await {
             Ok(answer) => {
+                let full = answer.sample.is_full(target);
                 self.accept(position, target, answer).await;
-                true
+                if full { Outcome::More } else { Outcome::Good }
             }
             Err(failure) => {
                 if failure.error.connection_lost {
                     *connection = None;
                 }
                 self.reject(position, target, &failure);
-                false
+                Outcome::Failed
             }
         }
     }

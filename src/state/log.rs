@@ -92,7 +92,6 @@ impl<R: LogRow, S: Default> Log<R, S> {
             rows.iter().map(|row| TailRow { id: row.id(), open: row.is_open() }).collect();
         let progress = self.tail.accept(&seen, bounds, now_ms, limits.windows);
         self.late_rows += progress.late;
-        self.open.retain(|row| !progress.stale.contains(&row.id()));
         for (position, mut row) in rows.into_iter().enumerate() {
             let counts = progress.count.binary_search(&position).is_ok();
             let is_open = progress.open.binary_search(&position).is_ok();
@@ -114,6 +113,8 @@ impl<R: LogRow, S: Default> Log<R, S> {
                 count(series, &row);
             }
         }
+        // Last, because a row that is given up may be among the rows once more.
+        self.open.retain(|row| !progress.stale.contains(&row.id()));
         progress
     }
 

@@ -1,5 +1,9 @@
 //! What the file survives.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a panic is how a failure is told")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "in a test a panic is how a failure is told"
+)]
 
 use std::path::PathBuf;
 

@@ -18,6 +18,8 @@ struct Time {
     encoding: TimeEncoding,
     zone: &'static str,
     zone_name: Option<String>,
+    /// Stored values that are read as NULL.
+    sentinels: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -63,6 +65,13 @@ struct LeaseShape {
 }
 
 #[derive(Serialize)]
+struct LookupShape {
+    table: String,
+    key: String,
+    column: String,
+}
+
+#[derive(Serialize)]
 struct AttemptsShape {
     column: String,
     counts: AttemptsCount,
@@ -73,6 +82,7 @@ pub(super) struct QueueContext {
     #[serde(flatten)]
     base: Base,
     queue_label: Option<String>,
+    lookup: Option<LookupShape>,
     state: State,
     lease: LeaseShape,
     claimed_at: Option<Time>,
@@ -155,6 +165,11 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
     QueueContext {
         base,
         queue_label: queue.queue_label.as_ref().map(column),
+        lookup: queue.lookup.as_ref().map(|lookup| LookupShape {
+            table: quote::table(dialect, &lookup.table),
+            key: quote::lookup_column(dialect, &lookup.key),
+            column: quote::column(dialect, &lookup.column),
+        }),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),
         claimed_at: time(&queue.claimed_at),
@@ -328,7 +343,13 @@ fn time_shape(dialect: Dialect, time: &TimeColumn) -> Time {
         TimeZone::Server => ("server", None),
         TimeZone::Named(name) => ("named", Some(quote::literal(dialect, name))),
     };
-    Time { column: quote::column(dialect, &time.column), encoding: time.encoding, zone, zone_name }
+    let column = if time.lookup {
+        quote::lookup_column(dialect, &time.column)
+    } else {
+        quote::column(dialect, &time.column)
+    };
+    let sentinels = time.sentinels.iter().map(|value| quote::literal(dialect, value)).collect();
+    Time { column, encoding: time.encoding, zone, zone_name, sentinels }
 }
 
 fn state(dialect: Dialect, state: &RowState, count_done: bool) -> State {

@@ -10,5 +10,6 @@
 mod support;
 
 mod kill;
+mod log_cases;
 mod published_tables;
 mod tailing;
