@@ -12,4 +12,5 @@ mod support;
 mod kill;
 mod log_cases;
 mod published_tables;
+mod related_times;
 mod tailing;
