@@ -5,6 +5,7 @@
 //! the series; above 3 it fails.
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a benchmark talks and may stop at any surprise"
 )]
@@ -54,7 +55,7 @@ fn exporter_with(series: usize) -> Exporter {
     }
     yaml.push_str("] }\n");
     let config = config::parse(&yaml, Path::new("bench.yaml"), &Environment::empty()).unwrap();
-    Exporter::new(config, ManualClock::at(0) as Arc<_>)
+    Exporter::new(config, ManualClock::at(0) as Arc<_>).unwrap()
 }
 
 fn measure(work: impl Fn() -> usize) -> Duration {

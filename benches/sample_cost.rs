@@ -8,6 +8,7 @@
 //! `SQLQUEUE_BENCH_ROWS` sets another number of finished rows for the large database.
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a benchmark talks and may stop at any surprise"
 )]

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::future::Future;
 use std::io;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 use prometheus_client::encoding::{prometheus_text, text};
 use prometheus_client::registry::Registry;
@@ -14,9 +14,10 @@ use tokio_util::task::TaskTracker;
 use crate::clock::SharedClock;
 use crate::config::{Config, Global, Source};
 use crate::exposition::{SharedState, StateCollector};
-use crate::sampler::Sampler;
+use crate::sampler::{Ledger, Sampler};
 use crate::source::{self, Connector};
-use crate::state::{State, TargetState};
+use crate::state::TargetState;
+use crate::state_file::OpenError;
 use crate::web::{self, Format, Pages, TelemetryPath};
 
 /// An exporter that is ready to run.
@@ -36,27 +37,30 @@ struct ExporterPages {
 
 impl Exporter {
     /// Prepares to sample what the configuration names. Nothing is sent yet.
-    #[must_use]
-    pub fn new(config: Config, clock: SharedClock) -> Self {
+    ///
+    /// # Errors
+    /// When the state file is in use by another process.
+    pub fn new(config: Config, clock: SharedClock) -> Result<Self, OpenError> {
         Self::with_connectors(config, clock, |source, global| source::connector(source, global, None))
     }
 
     /// The same with other connectors than the configuration asks for, for tests.
-    #[must_use]
+    ///
+    /// # Errors
+    /// When the state file is in use by another process.
     pub fn with_connectors(
         config: Config,
         clock: SharedClock,
         connector: impl Fn(&Source, &Global) -> Arc<dyn Connector>,
-    ) -> Self {
-        let state: SharedState = Arc::new(RwLock::new(State::new(&config)));
-        let collector =
-            StateCollector::new(Arc::clone(&state), Arc::clone(&clock), config.global.stale_after);
+    ) -> Result<Self, OpenError> {
+        let ledger = Arc::new(Ledger::open(&config, Arc::clone(&clock))?);
+        let Config { global, sources, .. } = config;
+        let collector = StateCollector::new(ledger.state(), Arc::clone(&clock), global.stale_after);
         let pages = ExporterPages {
-            state: Arc::clone(&state),
+            state: ledger.state(),
             registry: collector.into_registry(),
             telemetry_path: TelemetryPath::default(),
         };
-        let Config { global, sources } = config;
         let samplers = sources
             .into_iter()
             .enumerate()
@@ -64,12 +68,12 @@ impl Exporter {
                 connector: connector(&source, &global),
                 source,
                 global: global.clone(),
-                state: Arc::clone(&state),
+                ledger: Arc::clone(&ledger),
                 index,
                 clock: Arc::clone(&clock),
             })
             .collect();
-        Self { samplers, pages }
+        Ok(Self { samplers, pages })
     }
 
     /// Samples each target of each database once.
@@ -103,10 +107,15 @@ impl Exporter {
         for sampler in self.samplers {
             tasks.spawn(sampler.run(stopped.clone()));
         }
-        let served = web::serve(listeners, Arc::new(self.pages), web, shutdown).await;
-        // Nobody may listen any more; the samplers stop either way.
-        let _ = stop.send(true);
         tasks.close();
+        let shutdown = async {
+            shutdown.await;
+            // Requests in flight have their time to finish; nothing new is asked of a database.
+            stop.send_replace(true);
+        };
+        let served = web::serve(listeners, Arc::new(self.pages), web, shutdown).await;
+        // When the server ended by itself the samplers have not been told yet.
+        stop.send_replace(true);
         tasks.wait().await;
         served
     }

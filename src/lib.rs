@@ -19,5 +19,6 @@ pub mod sample;
 pub mod sampler;
 pub mod source;
 pub mod state;
+pub mod state_file;
 pub mod statement;
 pub mod web;

@@ -29,24 +29,33 @@ OPTION (MAXDOP 1){% endmacro -%}
 DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME())
 {%- endmacro -%}
 
+{#- The stored value of a time column, with the values that are no times read as NULL. -#}
+{%- macro stored(time) -%}
+{%- if time.sentinels -%}
+CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ time.column }} END
+{%- else -%}
+{{ time.column }}
+{%- endif -%}
+{%- endmacro -%}
+
 {#- A stored time in milliseconds since 1970-01-01T00:00:00Z. `server` takes the server's present
     offset, which is off by one hour for rows written on the other side of a clock change; a named
     zone takes the offset of the row's own date. -#}
 {%- macro epoch_ms(time) -%}
 {%- if time.encoding == "unix_s" -%}
-CAST({{ time.column }} AS BIGINT) * 1000
+CAST({{ stored(time) }} AS BIGINT) * 1000
 {%- elif time.encoding == "unix_ms" -%}
-CAST({{ time.column }} AS BIGINT)
+CAST({{ stored(time) }} AS BIGINT)
 {%- elif time.encoding == "dotnet_ticks" -%}
-(CAST({{ time.column }} AS BIGINT) - 621355968000000000) / 10000
+(CAST({{ stored(time) }} AS BIGINT) - 621355968000000000) / 10000
 {%- elif time.zone == "offset" -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST(SWITCHOFFSET({{ time.column }}, '+00:00') AS DATETIME2(3)))
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST(SWITCHOFFSET({{ stored(time) }}, '+00:00') AS DATETIME2(3)))
 {%- elif time.zone == "server" -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ time.column }}) - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60000
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ stored(time) }}) - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60000
 {%- elif time.zone == "named" -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST({{ time.column }} AT TIME ZONE {{ time.zone_name }} AT TIME ZONE 'UTC' AS DATETIME2(3)))
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST({{ stored(time) }} AT TIME ZONE {{ time.zone_name }} AT TIME ZONE 'UTC' AS DATETIME2(3)))
 {%- else -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ time.column }})
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ stored(time) }})
 {%- endif -%}
 {%- endmacro -%}
 

@@ -12,19 +12,28 @@
 CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER)
 {%- endmacro -%}
 
+{#- The stored value of a time column, with the values that are no times read as NULL. -#}
+{%- macro stored(time) -%}
+{%- if time.sentinels -%}
+CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ time.column }} END
+{%- else -%}
+{{ time.column }}
+{%- endif -%}
+{%- endmacro -%}
+
 {#- Native times are ISO 8601 text. A value with an offset is read as the instant it names; `server`
     is the local time of this machine, by the rules of the row's own date. -#}
 {%- macro epoch_ms(time) -%}
 {%- if time.encoding == "unix_s" -%}
-CAST({{ time.column }} AS INTEGER) * 1000
+CAST({{ stored(time) }} AS INTEGER) * 1000
 {%- elif time.encoding == "unix_ms" -%}
-CAST({{ time.column }} AS INTEGER)
+CAST({{ stored(time) }} AS INTEGER)
 {%- elif time.encoding == "dotnet_ticks" -%}
-(CAST({{ time.column }} AS INTEGER) - 621355968000000000) / 10000
+(CAST({{ stored(time) }} AS INTEGER) - 621355968000000000) / 10000
 {%- elif time.zone == "server" -%}
-CAST(ROUND((julianday({{ time.column }}, 'utc') - 2440587.5) * 86400000) AS INTEGER)
+CAST(ROUND((julianday({{ stored(time) }}, 'utc') - 2440587.5) * 86400000) AS INTEGER)
 {%- else -%}
-CAST(ROUND((julianday({{ time.column }}) - 2440587.5) * 86400000) AS INTEGER)
+CAST(ROUND((julianday({{ stored(time) }}) - 2440587.5) * 86400000) AS INTEGER)
 {%- endif -%}
 {%- endmacro -%}
 

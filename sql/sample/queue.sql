@@ -79,6 +79,10 @@ NULL
     {{ conditions.word }} {{ condition.column }} = {{ condition.value }}
 {%- set conditions.word = "AND" -%}
 {%- endfor -%}
+{#- A row that is never available waits for nothing. -#}
+{%- if available_at and available_at.sentinels %}
+    {{ conditions.word }} ({{ available_at.column }} IS NULL OR {{ available_at.column }} NOT IN ({{ available_at.sentinels | join(", ") }}))
+{%- endif -%}
 {%- endmacro -%}
 
 {%- set where = predicate() -%}
@@ -100,6 +104,9 @@ job AS (
         {{ attempts.column if attempts else "NULL" }} AS attempts,
         {{ max_attempts or "NULL" }} AS max_attempts
     FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
+{%- if lookup %}
+        LEFT JOIN {{ lookup.table }} AS l{{ db.hints() }} ON {{ lookup.key }} = {{ lookup.column }}
+{%- endif %}
 {{- where }}
 ),
 claim AS (

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::{CheckArgs, Failure, Options, load, print, runtime};
+use super::{CheckArgs, Failure, Options, block_on, load, print};
 use crate::config::{Config, Global, Source, TargetConfig};
 use crate::sample::{AttemptLogSample, ControlTableSample, JobState, RunLogSample, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
@@ -23,7 +23,7 @@ pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, 
         print("nothing was asked of a database; --connect does that\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let verdict = runtime()?.block_on(check_databases(&config))?;
+    let verdict = block_on(check_databases(&config))?;
     print(&format!(
         "{}, {}, {}\n",
         counted(verdict.good, "good target"),

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::stop_signal;
-use super::{DemoArgs, Failure, Options, print, runtime};
+use super::{DemoArgs, Failure, Options, block_on, print};
 use crate::clock::SystemClock;
 use crate::config::{self, Environment};
 use crate::demo::{self, DemoDatabase, DemoOptions};
@@ -30,7 +30,7 @@ pub(super) fn run(options: &Options, arguments: DemoArgs) -> Result<ExitCode, Fa
 
 fn run_in(options: &Options, demo_options: DemoOptions, afterwards: &str) -> Result<(), Failure> {
     let database = demo::prepare(&demo_options)?;
-    runtime()?.block_on(run_database(options, &demo_options, &database, afterwards))
+    block_on(run_database(options, &demo_options, &database, afterwards))
 }
 
 async fn run_database(
@@ -47,7 +47,7 @@ async fn run_database(
 
     // Either half takes the other one down: a demo without workload shows nothing.
     let stop = CancellationToken::new();
-    let exporter = Exporter::new(config, SystemClock::shared());
+    let exporter = Exporter::new(config, SystemClock::shared())?;
     let serving = async {
         let served = exporter.run(listeners, options.web(), stop.cancelled()).await;
         stop.cancel();

@@ -9,6 +9,7 @@ mod sql;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -111,7 +112,7 @@ struct DemoArgs {
 impl Options {
     /// How the web server behaves.
     fn web(&self) -> web::Options {
-        web::Options { telemetry_path: self.telemetry_path.clone(), ..web::Options::default() }
+        web::Options { telemetry_path: self.telemetry_path.clone(), grace: GRACE, ..web::Options::default() }
     }
 }
 
@@ -135,6 +136,11 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// How long requests in flight may take to finish when the process is told to stop; with
+/// [`LAST_WAIT`] it is gone within 5 s.
+const GRACE: Duration = Duration::from_secs(3);
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
 /// What ends a sub-command: a message for a person.
 type Failure = Box<dyn std::error::Error>;
 
@@ -151,7 +157,11 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A runtime for the sub-commands that wait for something.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+/// Runs what waits for something. A thread that hangs in a database or on a disk does not keep the
+/// process from ending.
+fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_timeout(LAST_WAIT);
+    outcome
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tracing::info;
 
-use super::{Failure, Options, load, runtime};
+use super::{Failure, Options, block_on, load};
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::exporter::Exporter;
@@ -12,14 +12,14 @@ use crate::web;
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let config = load(options)?;
-    runtime()?.block_on(serve(options, config))?;
+    block_on(serve(options, config))?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(options: &Options, config: Config) -> Result<(), Failure> {
     // Bound before anything is sampled: a port that is taken is told at once.
     let listeners = web::bind(&options.listen_addresses).await?;
-    let exporter = Exporter::new(config, SystemClock::shared());
+    let exporter = Exporter::new(config, SystemClock::shared())?;
     exporter.run(listeners, options.web(), stop_signal()).await?;
     info!("stopped");
     Ok(())

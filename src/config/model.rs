@@ -14,6 +14,8 @@ use super::outcome::{AttemptOutcome, OutcomeRules};
 pub struct Config {
     /// Settings that hold for every target unless it says otherwise.
     pub global: Global,
+    /// Where counters and the position in each log are kept across restarts.
+    pub state_file: Option<PathBuf>,
     /// The databases, in the order of the file; their names are unique.
     pub sources: Vec<Source>,
 }
@@ -134,6 +136,11 @@ pub struct TimeColumn {
     pub encoding: TimeEncoding,
     /// Which clock wrote it.
     pub zone: TimeZone,
+    /// Stored values that are no times; they are read as NULL. A row whose `available_at` is one of
+    /// them is never available, and is not counted.
+    pub sentinels: Vec<String>,
+    /// The column is one of the queue's [`Lookup`] table.
+    pub lookup: bool,
 }
 
 /// How a time is stored.
@@ -185,6 +192,8 @@ pub struct Queue {
     pub target: Target,
     /// Column whose value becomes the label `queue`; without one it is the target's name.
     pub queue_label: Option<String>,
+    /// Another table that holds times of the job.
+    pub lookup: Option<Lookup>,
     /// What a row says of its state.
     pub state: RowState,
     /// How a claim shows.
@@ -201,6 +210,17 @@ pub struct Queue {
     pub max_attempts: Option<MaxAttempts>,
     /// Whether finished rows are counted too, which reads the whole history.
     pub count_done: bool,
+}
+
+/// A table with at most one row for each job, whose columns a time can name with `lookup: true`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lookup {
+    /// The table.
+    pub table: TableName,
+    /// Its unique key.
+    pub key: String,
+    /// The column of the queue that holds that key.
+    pub column: String,
 }
 
 /// What a row says of its state.
@@ -348,12 +368,21 @@ pub struct RunLog {
     pub candidates: Option<String>,
     /// How a row's outcome is told.
     pub outcome: OutcomeRules,
+    /// Set when rows are written at the start of a step and updated at its end.
+    pub mutable: Option<MutableRows>,
     /// The application lock that a run holds.
     pub lock: Option<AppLock>,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.
     pub late_window: Duration,
+}
+
+/// Rows that are written at the start of a step: one without an end is still running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MutableRows {
+    /// How long a row without an end is believed to be running; after it the row is given up.
+    pub open_window: Duration,
 }
 
 /// A column that holds a duration.

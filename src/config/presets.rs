@@ -132,6 +132,7 @@ overridable!(
     sample_interval,
     filter,
     queue_label,
+    lookup,
     state,
     lease,
     claimed_at,
@@ -177,6 +178,8 @@ overridable!(
     duration,
     candidates,
     outcome,
+    mutable,
+    open_window,
     lock,
     batch_size,
     late_window

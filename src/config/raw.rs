@@ -23,6 +23,7 @@ pub(super) type Where = Entries<String, Constant>;
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RawConfig {
     pub(super) global: Field<RawGlobal>,
+    pub(super) state_file: Field<String>,
     pub(super) sources: Field<List<RawSource>>,
 }
 
@@ -97,6 +98,7 @@ pub(super) struct RawQueue {
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
     pub(super) queue_label: Field<String>,
+    pub(super) lookup: Field<RawLookup>,
     pub(super) state: Field<RawState>,
     pub(super) lease: Field<RawLease>,
     pub(super) claimed_at: Field<TimeSetting>,
@@ -142,6 +144,16 @@ pub(super) struct RawTimeColumn {
     pub(super) column: Field<String>,
     pub(super) encoding: Field<TimeEncoding>,
     pub(super) zone: Field<String>,
+    pub(super) sentinels: Field<Vec<Spanned<Constant>>>,
+    pub(super) lookup: Field<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawLookup {
+    pub(super) table: Field<String>,
+    pub(super) key: Field<String>,
+    pub(super) column: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -196,6 +208,8 @@ pub(super) struct RawRunLog {
     pub(super) duration: Field<Short<RawDuration>>,
     pub(super) candidates: Field<String>,
     pub(super) outcome: Field<RawOutcome<Outcome>>,
+    pub(super) mutable: Field<bool>,
+    pub(super) open_window: Field<String>,
     pub(super) lock: Field<RawLock>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,

@@ -74,6 +74,7 @@ pub(super) fn config(
     let mut checker = Checker::new(environment, directory);
     let at = raw.spot();
     let (global, stale_after) = self::global(&mut checker, raw.value.global);
+    let state_file = raw.value.state_file.given().and_then(|value| checker.path(value));
     let mut sources = Vec::new();
     match raw.value.sources.given() {
         Some(list) if !list.value.is_empty() => {
@@ -85,7 +86,7 @@ pub(super) fn config(
         Some(list) => checker.report(list.spot(), "is empty; at least one source is needed"),
         None => checker.missing(at, "sources", "at least one source is needed"),
     }
-    checker.finish(Config { global, sources })
+    checker.finish(Config { global, state_file, sources })
 }
 
 /// Findings as lines of an error, in the order of the file.

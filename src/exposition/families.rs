@@ -97,6 +97,8 @@ families! {
         "Start of the newest row of a step, skipped ones included: it tells that the scheduler lives.";
     RUN_LAST_SUCCESS = Gauge "sqlqueue_run_last_success_timestamp" [Unit::Seconds]:
         "End of the newest row of a step that ended ok or with a warning.";
+    RUN_IN_PROGRESS = Gauge "sqlqueue_run_in_progress" [Unit::Seconds]:
+        "For logs that write a row when a step begins: for how long the longest running step has been running. 0 when it is not.";
     RUN_LOCK_HELD = Gauge "sqlqueue_run_lock_held":
         "1 when somebody holds the application lock of the runs, else 0.";
     RUN_LOCK_HELD_DURATION = Gauge "sqlqueue_run_lock_held" [Unit::Seconds]:
@@ -129,6 +131,10 @@ families! {
         "1 when the last reading of the configuration went well, else 0.";
     CONFIG_RELOAD_TIMESTAMP = Gauge "sqlqueue_exporter_config_last_reload_success_timestamp" [Unit::Seconds]:
         "When the configuration was last read with success.";
+    STATE_SAVE_SUCCESSFUL = Gauge "sqlqueue_exporter_state_last_save_successful":
+        "1 when the state file was last read or saved well, else 0. Absent without a state file.";
+    STATE_SAVE_TIMESTAMP = Gauge "sqlqueue_exporter_state_last_save_success_timestamp" [Unit::Seconds]:
+        "When the state file was last saved with success.";
     PROCESS_CPU = Counter "process_cpu" [Unit::Seconds]:
         "Total user and system CPU time spent in seconds.";
     PROCESS_OPEN_FDS = Gauge "process_open_fds":

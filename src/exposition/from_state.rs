@@ -27,6 +27,13 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
     for source in &state.sources {
         add_source(page, source, freshness);
     }
+    if let Some(saving) = state.saving {
+        let successful = if saving.successful { 1.0 } else { 0.0 };
+        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(successful));
+        if let Some(at) = saving.last_success_ms {
+            page.add(&family::STATE_SAVE_TIMESTAMP, Vec::new(), Value::Number(seconds(at)));
+        }
+    }
 }
 
 fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
@@ -173,6 +180,10 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
     }
     if let Some(skips) = state.consecutive_skips {
         page.add(&family::RUN_CONSECUTIVE_SKIPS, labels.of_target(), Value::Number(number(skips)));
+    }
+    for (step, running_ms) in state.in_progress_ms() {
+        let running = number(running_ms) / 1000.0;
+        page.add(&family::RUN_IN_PROGRESS, labels.with("step", step), Value::Number(running));
     }
     if let Some(lock) = state.lock {
         let held = if lock.held { 1.0 } else { 0.0 };

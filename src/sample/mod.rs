@@ -52,9 +52,25 @@ impl Sample {
         Ok(match target {
             TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
             TargetConfig::AttemptLog(log) => Self::AttemptLog(attempt_log::decode(log, rows)?),
-            TargetConfig::RunLog(_) => Self::RunLog(run_log::decode(rows)?),
+            TargetConfig::RunLog(log) => Self::RunLog(run_log::decode(log, rows)?),
             TargetConfig::ControlTable(_) => Self::ControlTable(control_table::decode(rows)?),
         })
+    }
+
+    /// Whether a log returned as many rows as one sample may read, so that there may be more.
+    #[must_use]
+    pub fn is_full(&self, target: TargetConfig<'_>) -> bool {
+        let (rows, batch_size) = match (self, target) {
+            (Self::AttemptLog(sample), TargetConfig::AttemptLog(log)) => {
+                (sample.attempts.len(), log.batch_size)
+            }
+            (Self::RunLog(sample), TargetConfig::RunLog(log)) => (sample.entries.len(), log.batch_size),
+            (Self::ControlTable(sample), TargetConfig::ControlTable(control)) => {
+                (sample.notifications.len(), control.batch_size)
+            }
+            _ => return false,
+        };
+        u32::try_from(rows).unwrap_or(u32::MAX) >= batch_size
     }
 
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Bounds;
 use super::rows::Reader;
-use crate::config::Outcome;
+use crate::config::{Outcome, RunLog};
 use crate::source::{Rows, SourceError};
 
 /// What one statement said about a run log.
@@ -38,20 +38,24 @@ pub struct StepEntry {
     pub duration_ms: Option<u64>,
     /// How many candidates it found.
     pub candidates: Option<u64>,
+    /// The step still runs: the row will change.
+    pub open: bool,
 }
 
-pub(super) fn decode(rows: &Rows) -> Result<RunLogSample, SourceError> {
+pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceError> {
     let reader = Reader::new(rows)?;
     let first = reader.first()?;
     let entries = reader.entries(|id, row| {
+        let end_ms = row.int("end_ms")?;
         Ok(StepEntry {
             id,
             step: row.label("step")?.unwrap_or_default(),
             outcome: row.outcome()?,
             start_ms: row.int("start_ms")?,
-            end_ms: row.int("end_ms")?,
+            end_ms,
             duration_ms: row.measured("duration_ms")?,
             candidates: row.measured("candidates")?,
+            open: log.mutable.is_some() && end_ms.is_none(),
         })
     })?;
     Ok(RunLogSample {

@@ -3,10 +3,13 @@
 //! A target that fails costs no other target its sample. Samples never overlap and never queue up:
 //! what is late is left out.
 
+mod ledger;
 mod pace;
 
+pub use ledger::Ledger;
+
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError, RwLockWriteGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -16,10 +19,9 @@ use tracing::{Instrument as _, debug, info, info_span, warn};
 use self::pace::Pace;
 use crate::clock::SharedClock;
 use crate::config::{Global, Source, TargetConfig};
-use crate::exposition::SharedState;
 use crate::sample::Sample;
 use crate::source::{Connection, Connector, Reason, SourceError};
-use crate::state::{Progress, SourceState, State, TargetData};
+use crate::state::{Progress, TargetData};
 use crate::statement::{self, TailRequest};
 
 /// What one sampler needs.
@@ -31,12 +33,21 @@ pub struct Sampler {
     pub global: Global,
     /// Opens connections.
     pub connector: Arc<dyn Connector>,
-    /// Where samples go; the source's position in it.
-    pub state: SharedState,
+    /// Where samples go.
+    pub ledger: Arc<Ledger>,
     /// The index of this source in the state.
     pub index: usize,
     /// The exporter's clock.
     pub clock: SharedClock,
+}
+
+/// What came of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Good,
+    /// Good, and a whole batch: the log holds more than one sample may read.
+    More,
+    Failed,
 }
 
 /// A good sample and how long its statement took.
@@ -110,12 +121,12 @@ impl Sampler {
             let (Some(target), Some(pace)) = (targets.get(position), paces.get_mut(position)) else {
                 return;
             };
-            let good = self.sample(&mut connection, position, *target).await;
+            let outcome = self.sample(&mut connection, position, *target).await;
             let now = self.clock.monotonic();
-            if good {
-                pace.succeeded(now, &mut fastrand::f64);
-            } else {
-                pace.failed(now, &mut fastrand::f64);
+            match outcome {
+                Outcome::Good => pace.succeeded(now, &mut fastrand::f64),
+                Outcome::More => pace.goes_on(now),
+                Outcome::Failed => pace.failed(now, &mut fastrand::f64),
             }
         }
     }
@@ -130,27 +141,28 @@ impl Sampler {
         Ok(())
     }
 
-    /// One sample of one target; whether it was good.
+    /// One sample of one target, and what came of it.
     async fn sample(
         &self,
         connection: &mut Option<Box<dyn Connection>>,
         position: usize,
         target: TargetConfig<'_>,
-    ) -> bool {
+    ) -> Outcome {
         let Some(open) = connection else {
-            return false;
+            return Outcome::Failed;
         };
         match self.ask(open.as_mut(), position, target).await {
             Ok(answer) => {
-                self.accept(position, target, answer);
-                true
+                let full = answer.sample.is_full(target);
+                self.accept(position, target, answer).await;
+                if full { Outcome::More } else { Outcome::Good }
             }
             Err(failure) => {
                 if failure.error.connection_lost {
                     *connection = None;
                 }
                 self.reject(position, target, &failure);
-                false
+                Outcome::Failed
             }
         }
     }
@@ -182,9 +194,7 @@ impl Sampler {
 
     /// What a log target has to be asked for next.
     fn request(&self, position: usize) -> TailRequest {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let target = state.sources.get(self.index).and_then(|source| source.targets.get(position));
-        match target.map(|target| &target.data) {
+        match self.ledger.target(self.index, position).map(|target| target.data) {
             Some(TargetData::AttemptLog(log)) => log.log.tail.request(),
             Some(TargetData::RunLog(log)) => log.log.tail.request(),
             Some(TargetData::ControlTable(control)) => control.log.tail.request(),
@@ -192,22 +202,17 @@ impl Sampler {
         }
     }
 
-    fn accept(&self, position: usize, target: TargetConfig<'_>, answer: Answer) {
+    async fn accept(&self, position: usize, target: TargetConfig<'_>, answer: Answer) {
         let Answer { sample, took, asked_ms } = answer;
         let skew_ms = sample.now_ms().saturating_sub(asked_ms);
-        let mut state = self.write();
-        let Some(source) = self.source_state(&mut state) else {
+        // The only writer of this target is this task, so it can change a copy and commit that.
+        let Some(mut after) = self.ledger.target(self.index, position) else {
             return;
         };
-        source.up = Some(true);
-        source.clock_skew_ms = Some(skew_ms);
-        let Some(known) = source.targets.get_mut(position) else {
-            return;
-        };
-        let first = known.sampling.samples == 0;
-        known.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
-        let progress = known.apply(target, sample, self.global.max_label_values);
-        drop(state);
+        let first = after.sampling.samples == 0;
+        after.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
+        let progress = after.apply(target, sample, self.global.max_label_values);
+        self.ledger.commit(self.index, position, target, after, skew_ms).await;
         if first {
             info!(kind = target.label(), target = %target.target().name, "first sample is good");
         }
@@ -216,14 +221,12 @@ impl Sampler {
 
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
         let Failure { error, took } = failure;
-        let mut state = self.write();
-        if let Some(source) = self.source_state(&mut state) {
+        self.ledger.change(self.index, |source| {
             source.up = Some(error.reason.database_answered());
             if let Some(known) = source.targets.get_mut(position) {
                 known.sampling.failed(error.reason, *took);
             }
-        }
-        drop(state);
+        });
         warn!(
             kind = target.label(),
             target = %target.target().name,
@@ -232,14 +235,6 @@ impl Sampler {
             %error,
             "sample failed"
         );
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn source_state<'a>(&self, state: &'a mut State) -> Option<&'a mut SourceState> {
-        state.sources.get_mut(self.index)
     }
 }
 
@@ -259,6 +254,9 @@ fn report(target: TargetConfig<'_>, progress: &Progress) {
     }
     if progress.late > 0 {
         debug!(kind, target = %name, rows = progress.late, "rows became visible late");
+    }
+    if !progress.stale.is_empty() {
+        warn!(kind, target = %name, ids = ?progress.stale, "rows that never ended were given up");
     }
     if progress.abandoned > 0 {
         debug!(kind, target = %name, ids = progress.abandoned, "missing ids given up");

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// The longest pause after repeated failures, unless the interval itself is longer.
 const MAX_PAUSE: Duration = Duration::from_secs(300);
 
+/// The pause between two batches of a log that has more to read: a few batches a second.
+const CATCH_UP_PAUSE: Duration = Duration::from_millis(250);
+
 /// A jitter between 0 and 1, drawn anew at each call. Injected, so that tests can fix it.
 pub type Jitter<'a> = &'a mut (dyn FnMut() -> f64 + Send);
 
@@ -28,6 +31,12 @@ impl Pace {
         self.failures = 0;
         // Up to a tenth earlier or later, so that many targets do not stay in step.
         self.due = now + self.interval.mul_f64(0.9 + 0.2 * jitter());
+    }
+
+    /// A good sample ended at `now` and there is more to read: go on soon.
+    pub(super) fn goes_on(&mut self, now: Duration) {
+        self.failures = 0;
+        self.due = now + self.interval.min(CATCH_UP_PAUSE);
     }
 
     /// A sample failed at `now`: the pause doubles with each failure, up to a ceiling.

@@ -1,12 +1,13 @@
 //! What is exported about an attempt log: counters and histograms by queue.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
-use super::tail::Progress;
+use super::tail::{Progress, Windows};
 use crate::config::{AttemptLog, AttemptOutcome, OutcomeWord};
 use crate::sample::{Attempt, AttemptLogSample};
 
@@ -15,13 +16,14 @@ use crate::sample::{Attempt, AttemptLogSample};
 pub struct AttemptLogState {
     /// Counters by queue.
     pub log: Log<Attempt, AttemptState>,
-    /// What the table can tell.
+    /// What the table can tell; as configured.
+    #[serde(skip)]
     pub told: Told,
 }
 
 /// What a table mapped like this can tell. What it cannot tell has no series: 0 would claim that
 /// somebody looked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Told {
     /// Which attempts were retries.
     pub retries: bool,
@@ -83,8 +85,8 @@ impl AttemptLogState {
         max_label_values: usize,
     ) -> Progress {
         let AttemptLogSample { now_ms, bounds, attempts } = sample;
-        self.told = Told::by(log);
-        let limits = Limits { late_window: log.late_window, max_label_values };
+        let windows = Windows { late: log.late_window, open: Duration::ZERO };
+        let limits = Limits { windows, max_label_values };
         self.log.apply(attempts, bounds, now_ms, limits, |_, _| {}, AttemptState::count)
     }
 }

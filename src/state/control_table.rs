@@ -1,9 +1,11 @@
 //! What is exported about a control table: notifications by kind.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::log::{Limits, Log, LogRow};
-use super::tail::Progress;
+use super::tail::{Progress, Windows};
 use crate::config::ControlTable;
 use crate::sample::{ControlTableSample, Notification};
 
@@ -47,7 +49,8 @@ impl ControlTableState {
         max_label_values: usize,
     ) -> Progress {
         let ControlTableSample { now_ms, bounds, notifications } = sample;
-        let limits = Limits { late_window: control.late_window, max_label_values };
+        let windows = Windows { late: control.late_window, open: Duration::ZERO };
+        let limits = Limits { windows, max_label_values };
         self.log.apply(
             notifications,
             bounds,

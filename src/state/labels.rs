@@ -29,6 +29,11 @@ impl LabelValues {
         }
     }
 
+    /// Admits the values of another set, whatever the bound: they are declared.
+    pub fn keep(&mut self, declared: Self) {
+        self.admitted.extend(declared.admitted);
+    }
+
     /// Forgets the values that no longer occur, which makes room for others. For gauges only: a
     /// counter keeps its series.
     pub fn retain(&mut self, occurs: impl Fn(&str) -> bool) {

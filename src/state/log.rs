@@ -2,18 +2,21 @@
 //! in a series that existed before its first row was counted.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
-use super::tail::{Progress, Tail};
+use super::tail::{Progress, Tail, TailRow, Windows};
 use crate::sample::Bounds;
 
 /// A row of a log.
 pub trait LogRow: Clone {
     /// The row's id.
     fn id(&self) -> i64;
+    /// Whether what the row tells of is still going on, so that it counts later.
+    fn is_open(&self) -> bool {
+        false
+    }
     /// The value of the label that the row is counted under.
     fn label(&mut self) -> &mut String;
 }
@@ -29,6 +32,8 @@ pub struct Log<R, S> {
     pub labels: LabelValues,
     /// Rows that became visible after a higher id was read.
     pub late_rows: u64,
+    /// Rows that were read while they were open, as they were then.
+    pub open: Vec<R>,
     /// Rows whose label value was new in the last sample. Their series are exported at 0 first, so
     /// that `increase()` sees the rows.
     deferred: Vec<R>,
@@ -41,6 +46,7 @@ impl<R, S> Default for Log<R, S> {
             series: BTreeMap::new(),
             labels: LabelValues::default(),
             late_rows: 0,
+            open: Vec::new(),
             deferred: Vec::new(),
         }
     }
@@ -54,6 +60,15 @@ impl<R: LogRow, S: Default> Log<R, S> {
             log.admit(&mut value.clone(), max_label_values);
         }
         log
+    }
+
+    /// Takes over what was saved; the declared label values of this log stay, at 0 where they are new.
+    pub fn restore(&mut self, saved: Self) {
+        let declared = std::mem::replace(self, saved);
+        for (value, series) in declared.series {
+            self.series.entry(value).or_insert(series);
+        }
+        self.labels.keep(declared.labels);
     }
 
     /// Takes the rows of one sample, ascending by id. `remember` is given each row once, whether or
@@ -72,28 +87,34 @@ impl<R: LogRow, S: Default> Log<R, S> {
                 count(series, &row);
             }
         }
-        let ids: Vec<i64> = rows.iter().map(LogRow::id).collect();
         let from_the_end = !self.tail.has_started();
-        let progress = self.tail.accept(&ids, bounds, now_ms, limits.late_window);
+        let seen: Vec<TailRow> =
+            rows.iter().map(|row| TailRow { id: row.id(), open: row.is_open() }).collect();
+        let progress = self.tail.accept(&seen, bounds, now_ms, limits.windows);
         self.late_rows += progress.late;
-        let mut new = progress.new.iter().copied().peekable();
         for (position, mut row) in rows.into_iter().enumerate() {
-            let is_new = new.next_if_eq(&position).is_some();
-            if !is_new && !from_the_end {
+            let counts = progress.count.binary_search(&position).is_ok();
+            let is_open = progress.open.binary_search(&position).is_ok();
+            if !counts && !is_open && !from_the_end {
                 continue; // read before
             }
             let first_seen = self.admit(row.label(), limits.max_label_values);
             let waits = first_seen || self.deferred.iter_mut().any(|other| other.label() == row.label());
+            self.open.retain(|other| other.id() != row.id());
             let Some(series) = self.series.get_mut(row.label()) else {
                 continue;
             };
             remember(series, &row);
-            if is_new && waits {
+            if is_open {
+                self.open.push(row);
+            } else if counts && waits {
                 self.deferred.push(row);
-            } else if is_new {
+            } else if counts {
                 count(series, &row);
             }
         }
+        // Last, because a row that is given up may be among the rows once more.
+        self.open.retain(|row| !progress.stale.contains(&row.id()));
         progress
     }
 
@@ -114,8 +135,8 @@ impl<R: LogRow, S: Default> Log<R, S> {
 /// The limits that hold for a log target.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// How long a missing id is asked for again.
-    pub late_window: Duration,
+    /// How long pending ids are asked for.
+    pub windows: Windows,
     /// How many label values are exported under their own name.
     pub max_label_values: usize,
 }

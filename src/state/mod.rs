@@ -18,7 +18,7 @@ pub use log::{Limits, Log, LogRow};
 pub use queue::QueueState;
 pub use run_log::{LockState, RunLogState, StepState};
 pub use sampling::SamplingState;
-pub use tail::{Progress, Tail};
+pub use tail::{Progress, Tail, TailRow, Windows};
 
 use std::time::Duration;
 
@@ -32,6 +32,17 @@ use crate::sample::Sample;
 pub struct State {
     /// In the order of the configuration.
     pub sources: Vec<SourceState>,
+    /// How saving goes; `None` without a state file.
+    pub saving: Option<SavingState>,
+}
+
+/// How saving the state goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavingState {
+    /// Whether the last save, or the reading before the first, went well.
+    pub successful: bool,
+    /// When a save last went well, by the exporter's clock, in milliseconds since the epoch.
+    pub last_success_ms: Option<i64>,
 }
 
 /// What is known about one database.
@@ -98,7 +109,7 @@ impl State {
             clock_skew_ms: None,
             targets: source.targets().map(target).collect(),
         };
-        Self { sources: config.sources.iter().map(source).collect() }
+        Self { sources: config.sources.iter().map(source).collect(), saving: None }
     }
 
     /// Whether each target was sampled at least once, well or not.
@@ -108,7 +119,27 @@ impl State {
     }
 }
 
+impl TargetData {
+    /// Whether it must survive a restart: what is counted, not what is looked up anew.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        !matches!(self, Self::Queue(_))
+    }
+}
+
 impl TargetState {
+    /// Takes over what was saved of this target; data of another kind changes nothing.
+    pub fn restore(&mut self, saved: TargetData) {
+        match (&mut self.data, saved) {
+            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.log.restore(saved.log),
+            (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
+            (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
+                state.log.restore(saved.log)
+            }
+            _ => {}
+        }
+    }
+
     /// Takes a good sample. A sample of another kind than the target changes nothing.
     pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
         match (&mut self.data, target, sample) {

@@ -1,12 +1,13 @@
 //! What is exported about a run log: counters and histograms by step, and what its newest rows say.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
-use super::tail::Progress;
+use super::tail::{Progress, Windows};
 use crate::config::{Outcome, OutcomeWord, RunLog};
 use crate::sample::{RunLogSample, StepEntry};
 
@@ -17,8 +18,16 @@ pub struct RunLogState {
     pub log: Log<StepEntry, StepState>,
     /// Runs skipped since the last one that was not; `None` while no run was seen.
     pub consecutive_skips: Option<u64>,
-    /// The application lock; `None` when none is configured.
+    /// The application lock; `None` when none is configured. Not saved: nobody looked while the
+    /// exporter was down.
+    #[serde(skip)]
     pub lock: Option<LockState>,
+    /// Whether rows are written when a step begins; as configured.
+    #[serde(skip)]
+    pub mutable: bool,
+    /// The database's clock at the last sample, in milliseconds since the epoch.
+    #[serde(skip)]
+    pub now_ms: i64,
 }
 
 /// Counters of one step.
@@ -65,6 +74,10 @@ impl LogRow for StepEntry {
         self.id
     }
 
+    fn is_open(&self) -> bool {
+        self.open
+    }
+
     fn label(&mut self) -> &mut String {
         &mut self.step
     }
@@ -76,16 +89,24 @@ impl RunLogState {
     pub fn new(log: &RunLog, max_label_values: usize) -> Self {
         // The run's own step first, so that no bound can push it out.
         let declared = log.run_step.iter().chain(&log.declared_steps);
-        Self { log: Log::new(declared, max_label_values), ..Self::default() }
+        Self { log: Log::new(declared, max_label_values), mutable: log.mutable.is_some(), ..Self::default() }
+    }
+
+    /// Takes over what was saved; steps that are declared since then are there, at 0.
+    pub(super) fn restore(&mut self, saved: Self) {
+        self.consecutive_skips = saved.consecutive_skips;
+        self.log.restore(saved.log);
     }
 
     pub(super) fn apply(&mut self, log: &RunLog, sample: RunLogSample, max_label_values: usize) -> Progress {
         let RunLogSample { now_ms, bounds, lock_held, entries } = sample;
+        self.now_ms = now_ms;
         self.lock = lock_held.map(|held| LockState::after(self.lock, held, now_ms));
-        let limits = Limits { late_window: log.late_window, max_label_values };
+        let open = log.mutable.map_or(Duration::ZERO, |mutable| mutable.open_window);
+        let limits = Limits { windows: Windows { late: log.late_window, open }, max_label_values };
         let skips = &mut self.consecutive_skips;
         let remember = |step: &mut StepState, entry: &StepEntry| {
-            if log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step) {
+            if !entry.open && log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step) {
                 *skips = Some(match entry.outcome {
                     Outcome::Skipped => skips.unwrap_or(0) + 1,
                     Outcome::Ok | Outcome::Warning | Outcome::Error => 0,
@@ -97,10 +118,24 @@ impl RunLogState {
     }
 }
 
+impl RunLogState {
+    /// For each step that is running, how long the longest has been, by the database's clock; 0 for
+    /// the other steps. Nothing for a log whose rows are written when they end.
+    pub fn in_progress_ms(&self) -> impl Iterator<Item = (&str, u64)> {
+        let steps = self.log.series.keys().filter(|_| self.mutable);
+        steps.map(|step| {
+            let open = self.log.open.iter().filter(move |entry| entry.step == *step);
+            let started_ms = open.filter_map(|entry| entry.start_ms).min();
+            let running_ms = started_ms.map_or(0, |started_ms| self.now_ms.saturating_sub(started_ms));
+            (step.as_str(), u64::try_from(running_ms).unwrap_or(0))
+        })
+    }
+}
+
 impl StepState {
     fn remember(&mut self, entry: &StepEntry) {
         self.last_start_ms = self.last_start_ms.max(entry.start_ms);
-        if matches!(entry.outcome, Outcome::Ok | Outcome::Warning) {
+        if !entry.open && matches!(entry.outcome, Outcome::Ok | Outcome::Warning) {
             self.last_success_ms = self.last_success_ms.max(entry.end_ms.or(entry.start_ms));
         }
     }

@@ -5,6 +5,8 @@
 //! the late window and is asked for again. Pending ids are kept as ranges, so that an identity
 //! jump of a thousand is one entry. After the window a range is abandoned: those ids belonged to
 //! transactions that were rolled back, to rows of another filter, or to rows that came too late.
+//!
+//! A row that was read while its step still ran is pending too, until it ends.
 
 use std::time::Duration;
 
@@ -14,39 +16,75 @@ use crate::sample::Bounds;
 use crate::statement::{GAPS_PER_SAMPLE, TailRequest};
 
 /// The most ranges that are kept pending; beyond it the oldest are abandoned early.
-const MAX_PENDING: usize = 256;
+const MAX_PENDING: usize = 512;
+
+/// How far below the oldest row a new reader looks for rows that are on their way.
+const START_REACH: i64 = 1_000;
 
 /// How far a log was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tail {
     /// The highest id read; `None` before the first sample.
     watermark: Option<i64>,
-    /// Missing ids below the watermark, ascending and disjoint.
-    pending: Vec<Gap>,
+    /// Ids at or below the watermark that have not been counted yet, ascending and disjoint.
+    pending: Vec<Pending>,
     /// Where the next request starts in `pending`, so that each range gets its turn.
     turn: usize,
     /// What the table held at the last sample.
     bounds: Bounds,
 }
 
-/// A range of ids that were missing when the watermark passed them.
+/// A range of ids to ask for again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Gap {
+struct Pending {
     first: i64,
     last: i64,
-    /// The database's clock when the range was found missing, ms since the epoch.
-    since_ms: i64,
+    why: Why,
+}
+
+/// Why ids are pending. Times are the database's clock, in milliseconds since the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Why {
+    /// They were missing when the watermark passed them, found so at this time.
+    Missing { since_ms: i64 },
+    /// A single row that was read while its step still ran, first at this time. It may be gone
+    /// since then: asked for, and not there.
+    Open { since_ms: i64, gone_ms: Option<i64> },
+}
+
+/// One row of a sample, as far as the tail cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TailRow {
+    /// Its id.
+    pub id: i64,
+    /// Whether what it tells of is still going on.
+    pub open: bool,
+}
+
+/// How long pending ids are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Windows {
+    /// An id that is missing, or an open row that is gone.
+    pub late: Duration,
+    /// A row that is there and does not end.
+    pub open: Duration,
 }
 
 /// What a sample means for the tail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Which of the sample's ids, by position, are read for the first time.
-    pub new: Vec<usize>,
-    /// How many of those were late.
+    /// Which of the sample's rows, by position, are to be counted: read for the first time in
+    /// their final form.
+    pub count: Vec<usize>,
+    /// Which of them, by position, are open.
+    pub open: Vec<usize>,
+    /// How many of the counted ones were late.
     pub late: u64,
-    /// How many ids were given up.
+    /// How many missing ids were given up.
     pub abandoned: u64,
+    /// Open rows that were given up: they never ended, or vanished.
+    pub stale: Vec<i64>,
     /// The ids started over: the table was truncated or its identity reseeded.
     pub reset: bool,
 }
@@ -58,11 +96,16 @@ impl Tail {
         match self.watermark {
             None => TailRequest::Head,
             Some(watermark) => {
-                let waiting = self.pending.iter().cycle().skip(self.turn).take(self.pending.len());
-                let gaps = waiting.take(GAPS_PER_SAMPLE).map(|gap| (gap.first, gap.last)).collect();
+                let gaps = self.asked().iter().map(|range| (range.first, range.last)).collect();
                 TailRequest::After { watermark, gaps }
             }
         }
+    }
+
+    /// The ranges that one sample asks for: the next in turn.
+    fn asked(&self) -> Vec<Pending> {
+        let in_turn = self.pending.iter().cycle().skip(self.turn).take(self.pending.len());
+        in_turn.take(GAPS_PER_SAMPLE).copied().collect()
     }
 
     /// Whether a sample was taken.
@@ -77,120 +120,181 @@ impl Tail {
         self.bounds
     }
 
-    /// Begins at the end of the log: the rows of the head sample are known but not new. Ids missing
-    /// among them are pending, because a row can be on its way while the exporter starts.
-    fn start(&mut self, ids: &[i64], bounds: Bounds, now_ms: i64) {
-        let newest = ids.iter().copied().max().or(bounds.newest_id).unwrap_or(0);
-        self.pending.clear();
-        for pair in ids.windows(2) {
-            if let [before, after] = pair {
-                self.add_gap(before.saturating_add(1), after.saturating_sub(1), now_ms);
-            }
-        }
-        self.watermark = Some(newest);
-        self.bounds = bounds;
-        self.limit_pending();
-    }
-
-    /// Takes the ascending ids of a sample that answered [`Tail::request`].
-    pub fn accept(&mut self, ids: &[i64], bounds: Bounds, now_ms: i64, late_window: Duration) -> Progress {
-        let mut progress = Progress::default();
-        let Some(mut watermark) = self.watermark else {
-            self.start(ids, bounds, now_ms);
-            return progress;
+    /// Takes the rows, ascending by id, of a sample that answered [`Tail::request`].
+    pub fn accept(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, windows: Windows) -> Progress {
+        let Some(watermark) = self.watermark else {
+            return self.start(rows, bounds, now_ms);
         };
         if self.started_over(watermark, bounds) {
             // Everything the table holds now is new. It is read from its lowest id by the next
             // sample; what this one returned was asked with the old watermark.
-            self.pending.clear();
+            let mut progress = Progress { reset: true, ..Progress::default() };
+            self.pending.drain(..).for_each(|range| range.report(&mut progress));
+            self.turn = 0;
             self.watermark = Some(bounds.oldest_id.unwrap_or(1).saturating_sub(1));
             self.bounds = bounds;
-            progress.reset = true;
             return progress;
         }
-        for (position, id) in ids.iter().copied().enumerate() {
-            if id > watermark {
-                self.add_gap(watermark.saturating_add(1), id.saturating_sub(1), now_ms);
-                watermark = id;
-                progress.new.push(position);
-            } else if self.take_pending(id) {
-                progress.new.push(position);
-                progress.late += 1;
-            }
+        let mut progress = Progress::default();
+        let asked = self.asked();
+        for (position, row) in rows.iter().enumerate() {
+            self.take(position, *row, now_ms, &mut progress);
         }
-        self.watermark = Some(watermark);
+        self.mark_gone(&asked, rows, now_ms);
         self.bounds = bounds;
-        self.turn =
-            if self.pending.is_empty() { 0 } else { (self.turn + GAPS_PER_SAMPLE) % self.pending.len() };
-        progress.abandoned = self.abandon(now_ms, late_window) + self.limit_pending();
+        self.turn += asked.len();
+        self.give_up(now_ms, windows, &mut progress);
         progress
     }
 
-    /// Ids went backwards: the newest row is older than the watermark and either nothing of what
-    /// the table held is left, or its oldest id now belongs to another row. (A log whose newest
-    /// rows were deleted keeps its oldest row and is not started over.)
+    /// Begins at the end of the log: the rows of the head sample are known, and not counted. Ids
+    /// missing among them are pending, because a row can be on its way while the exporter starts.
+    fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64) -> Progress {
+        let mut progress = Progress::default();
+        // Where the sample reaches down to the oldest row, the ids below it are missing as well.
+        let reaches_down = rows.first().is_some_and(|row| Some(row.id) == bounds.oldest_id);
+        let mut before = rows.first().filter(|_| reaches_down).map(|row| row.id.saturating_sub(START_REACH));
+        for (position, row) in rows.iter().enumerate() {
+            if let Some(before) = before {
+                self.miss(before, row.id, now_ms);
+            }
+            if row.open {
+                self.pending.push(Pending::open(row.id, now_ms));
+                progress.open.push(position);
+            }
+            before = Some(row.id);
+        }
+        self.watermark = Some(before.or(bounds.newest_id).unwrap_or(0));
+        self.bounds = bounds;
+        self.limit(&mut progress);
+        progress
+    }
+
+    /// One row: new above the watermark, awaited below it, or read before.
+    fn take(&mut self, position: usize, row: TailRow, now_ms: i64, progress: &mut Progress) {
+        let watermark = self.watermark.unwrap_or(i64::MIN);
+        let was = if row.id > watermark {
+            self.miss(watermark, row.id, now_ms);
+            self.watermark = Some(row.id);
+            None
+        } else {
+            match self.remove(row.id) {
+                Some(range) => Some(range),
+                None => return,
+            }
+        };
+        if row.open {
+            let since_ms = match was.map(|range| range.why) {
+                Some(Why::Open { since_ms, .. }) => since_ms,
+                Some(Why::Missing { .. }) | None => now_ms,
+            };
+            self.insert(Pending::open(row.id, since_ms));
+            progress.open.push(position);
+        } else {
+            progress.count.push(position);
+            progress.late += u64::from(was.is_some_and(|range| matches!(range.why, Why::Missing { .. })));
+        }
+    }
+
+    /// Ids went backwards: the newest row is older than the watermark, and it is not one that was
+    /// awaited, and either nothing of what the table held is left, or its oldest row is younger than
+    /// the oldest one before although its id is not. A log whose newest rows were deleted keeps its
+    /// oldest row and is not started over; without times the last case is not told.
     fn started_over(&self, watermark: i64, bounds: Bounds) -> bool {
         let Some(newest) = bounds.newest_id else {
-            return false;
+            return false; // an empty table says nothing about the ids to come
         };
-        if newest >= watermark {
+        let awaited = self.pending.iter().any(|range| range.first <= newest && newest <= range.last);
+        if newest >= watermark || awaited {
             return false;
         }
         match (self.bounds.oldest_id, bounds.oldest_id) {
             (None, _) => true,
-            (Some(before), Some(now)) => {
-                newest < before
-                    || now < before
-                    || (now == before && self.bounds.oldest_ms != bounds.oldest_ms)
-            }
+            (Some(before), _) if newest < before => true,
+            (Some(before), Some(now)) => now <= before && self.bounds.oldest_ms < bounds.oldest_ms,
             (Some(_), None) => false,
         }
     }
 
-    fn add_gap(&mut self, first: i64, last: i64, since_ms: i64) {
+    /// The ids between two rows that follow each other are missing.
+    fn miss(&mut self, before: i64, after: i64, now_ms: i64) {
+        let (first, last) = (before.saturating_add(1), after.saturating_sub(1));
         if first <= last {
-            self.pending.push(Gap { first, last, since_ms });
+            self.pending.push(Pending { first, last, why: Why::Missing { since_ms: now_ms } });
         }
     }
 
-    /// Removes one id from the pending ranges; whether it was in one.
-    fn take_pending(&mut self, id: i64) -> bool {
-        let Some(index) = self.pending.iter().position(|gap| gap.first <= id && id <= gap.last) else {
-            return false;
-        };
-        let gap = self.pending.remove(index);
-        let below = Gap { last: id.saturating_sub(1), ..gap };
-        let above = Gap { first: id.saturating_add(1), ..gap };
-        let rest = [below, above].into_iter().filter(|gap| gap.first <= gap.last);
+    /// Takes one id out of the range that holds it; returns what that range was.
+    fn remove(&mut self, id: i64) -> Option<Pending> {
+        let index = self.pending.iter().position(|range| range.first <= id && id <= range.last)?;
+        let range = self.pending.remove(index);
+        let below = Pending { last: id.saturating_sub(1), ..range };
+        let above = Pending { first: id.saturating_add(1), ..range };
+        let rest = [below, above].into_iter().filter(|range| range.first <= range.last);
         self.pending.splice(index..index, rest);
-        true
+        Some(range)
     }
 
-    fn abandon(&mut self, now_ms: i64, late_window: Duration) -> u64 {
-        let window = i64::try_from(late_window.as_millis()).unwrap_or(i64::MAX);
-        let mut abandoned = 0;
-        self.pending.retain(|gap| {
-            let keep = now_ms.saturating_sub(gap.since_ms) <= window;
-            if !keep {
-                abandoned += gap.size();
+    fn insert(&mut self, range: Pending) {
+        let index = self.pending.partition_point(|other| other.first < range.first);
+        self.pending.insert(index, range);
+    }
+
+    /// Open rows that were asked for and did not come: deleted, or locked for a moment.
+    fn mark_gone(&mut self, asked: &[Pending], rows: &[TailRow], now_ms: i64) {
+        for range in &mut self.pending {
+            if let Why::Open { gone_ms, .. } = &mut range.why
+                && asked.iter().any(|asked| asked.first == range.first)
+                && !rows.iter().any(|row| row.id == range.first)
+            {
+                gone_ms.get_or_insert(now_ms);
             }
-            keep
-        });
-        abandoned
+        }
     }
 
-    fn limit_pending(&mut self) -> u64 {
+    fn give_up(&mut self, now_ms: i64, windows: Windows, progress: &mut Progress) {
+        self.pending.retain(|range| {
+            let expired = match range.why {
+                Why::Missing { since_ms } => elapsed(since_ms, now_ms) > windows.late,
+                Why::Open { since_ms, gone_ms } => {
+                    elapsed(since_ms, now_ms) > windows.open
+                        || gone_ms.is_some_and(|gone_ms| elapsed(gone_ms, now_ms) > windows.late)
+                }
+            };
+            if expired {
+                range.report(progress);
+            }
+            !expired
+        });
+        self.limit(progress);
+    }
+
+    fn limit(&mut self, progress: &mut Progress) {
         let excess = self.pending.len().saturating_sub(MAX_PENDING);
-        let dropped: u64 = self.pending.drain(..excess).map(|gap| gap.size()).sum();
-        if self.turn >= self.pending.len() {
-            self.turn = 0;
+        for range in self.pending.drain(..excess) {
+            range.report(progress);
         }
-        dropped
+        self.turn = if self.pending.is_empty() { 0 } else { self.turn % self.pending.len() };
     }
 }
 
-impl Gap {
-    fn size(&self) -> u64 {
-        u64::try_from(self.last.saturating_sub(self.first)).unwrap_or(0).saturating_add(1)
+impl Pending {
+    const fn open(id: i64, since_ms: i64) -> Self {
+        Self { first: id, last: id, why: Why::Open { since_ms, gone_ms: None } }
     }
+
+    fn report(&self, progress: &mut Progress) {
+        match self.why {
+            Why::Open { .. } => progress.stale.push(self.first),
+            Why::Missing { .. } => {
+                let size = u64::try_from(self.last.saturating_sub(self.first)).unwrap_or(0).saturating_add(1);
+                progress.abandoned = progress.abandoned.saturating_add(size);
+            }
+        }
+    }
+}
+
+/// Time between two readings of the database's clock; none when it went backwards.
+fn elapsed(since_ms: i64, now_ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0))
 }

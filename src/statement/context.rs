@@ -21,6 +21,8 @@ struct Time {
     encoding: TimeEncoding,
     zone: &'static str,
     zone_name: Option<String>,
+    /// Stored values that are read as NULL.
+    sentinels: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -66,6 +68,13 @@ struct LeaseShape {
 }
 
 #[derive(Serialize)]
+struct LookupShape {
+    table: String,
+    key: String,
+    column: String,
+}
+
+#[derive(Serialize)]
 struct AttemptsShape {
     column: String,
     counts: AttemptsCount,
@@ -76,6 +85,7 @@ pub(super) struct QueueContext {
     #[serde(flatten)]
     base: Base,
     queue_label: Option<String>,
+    lookup: Option<LookupShape>,
     state: State,
     lease: LeaseShape,
     claimed_at: Option<Time>,
@@ -89,6 +99,11 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
     QueueContext {
         base,
         queue_label: column(dialect, &queue.queue_label),
+        lookup: queue.lookup.as_ref().map(|lookup| LookupShape {
+            table: quote::table(dialect, &lookup.table),
+            key: quote::lookup_column(dialect, &lookup.key),
+            column: quote::column(dialect, &lookup.column),
+        }),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),
         claimed_at: time(dialect, &queue.claimed_at),
@@ -209,7 +224,13 @@ fn time_shape(dialect: Dialect, time: &TimeColumn) -> Time {
         TimeZone::Server => ("server", None),
         TimeZone::Named(name) => ("named", Some(quote::literal(dialect, name))),
     };
-    Time { column: quote::column(dialect, &time.column), encoding: time.encoding, zone, zone_name }
+    let column = if time.lookup {
+        quote::lookup_column(dialect, &time.column)
+    } else {
+        quote::column(dialect, &time.column)
+    };
+    let sentinels = time.sentinels.iter().map(|value| quote::literal(dialect, value)).collect();
+    Time { column, encoding: time.encoding, zone, zone_name, sentinels }
 }
 
 fn state(dialect: Dialect, state: &RowState, count_done: bool) -> State {

@@ -21,7 +21,7 @@ use crate::source::Value;
 
 /// How many missing id ranges one sample asks for again. Fixed, so that the text of a statement,
 /// and with it its plan, stays the same from sample to sample.
-pub const GAPS_PER_SAMPLE: usize = 8;
+pub const GAPS_PER_SAMPLE: usize = 16;
 
 /// A SQL dialect: which macros of `sql/dialect/` a statement is rendered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

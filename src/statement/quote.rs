@@ -20,6 +20,11 @@ pub(crate) fn column(dialect: Dialect, name: &str) -> String {
     format!("t.{}", identifier(dialect, name))
 }
 
+/// A column of the table that a queue looks times up in, which the statement calls `l`.
+pub(crate) fn lookup_column(dialect: Dialect, name: &str) -> String {
+    format!("l.{}", identifier(dialect, name))
+}
+
 /// A table name of one or more parts.
 pub(crate) fn table(dialect: Dialect, name: &TableName) -> String {
     name.0.iter().map(|part| identifier(dialect, part)).collect::<Vec<_>>().join(".")

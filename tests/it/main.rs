@@ -10,4 +10,8 @@
 mod support;
 
 mod attempts;
+mod kill;
+mod log_cases;
 mod published_tables;
+mod related_times;
+mod tailing;

@@ -57,6 +57,7 @@ impl Bench {
             let clock = database_clock.clone();
             Arc::new(SqliteConnector::new(sqlite.clone(), Some(clock), global.lock_timeout))
         })
+        .unwrap()
     }
 }
 

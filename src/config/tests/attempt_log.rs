@@ -16,7 +16,7 @@ fn attempt_log_errors(keys: &str) -> String {
 }
 
 fn time(column: &str, encoding: TimeEncoding, zone: TimeZone) -> Option<TimeColumn> {
-    Some(TimeColumn { column: column.to_owned(), encoding, zone })
+    Some(TimeColumn { column: column.to_owned(), encoding, zone, sentinels: Vec::new(), lookup: false })
 }
 
 #[test]

@@ -124,8 +124,8 @@ fn an_unknown_key_suggests_the_nearest() {
 #[test]
 fn an_unknown_key_far_from_all_lists_the_valid_ones() {
     assert_eq!(
-        errors("state_file: /var/lib/state.json"),
-        "config.yaml:1:1: key `state_file`: unknown key; valid keys: global, sources"
+        errors("zzzz: 1"),
+        "config.yaml:1:1: key `zzzz`: unknown key; valid keys: global, state_file, sources"
     );
     assert_eq!(
         queue_errors("preset: lease\nlease: { kind: owner, colum: X }"),

@@ -63,9 +63,13 @@ impl Checker<'_> {
     pub(super) fn time(&mut self, field: Field<TimeSetting>, backend: Backend) -> Option<TimeColumn> {
         let setting = field.given()?;
         match self.column_or(setting, "`column`, `encoding` and `zone`")? {
-            Ok(column) => {
-                Some(TimeColumn { column, encoding: TimeEncoding::default(), zone: TimeZone::default() })
-            }
+            Ok(column) => Some(TimeColumn {
+                column,
+                encoding: TimeEncoding::default(),
+                zone: TimeZone::default(),
+                sentinels: Vec::new(),
+                lookup: false,
+            }),
             Err((mapping, at)) => self.time_mapping(mapping, at, backend),
         }
     }
@@ -88,8 +92,22 @@ impl Checker<'_> {
                 zone
             }
         };
+        let given = raw.sentinels.given().map(|list| list.value).unwrap_or_default();
+        let sentinels = given.iter().filter_map(|value| self.constant(value)).collect();
+        let lookup = raw.lookup.given().is_some_and(|given| given.value);
         let column = self.required_column(raw.column, at, "name the column that holds the time")?;
-        Some(TimeColumn { column, encoding, zone: zone? })
+        Some(TimeColumn { column, encoding, zone: zone?, sentinels, lookup })
+    }
+
+    /// A constant that the statement compares with.
+    fn constant(&mut self, value: &Spanned<Constant>) -> Option<String> {
+        match constant(&value.value) {
+            Ok(text) => Some(text),
+            Err(found) => {
+                self.report(value.spot(), format!("expected a constant, found {found}"));
+                None
+            }
+        }
     }
 
     fn zone(&mut self, value: &Spanned<String>, backend: Backend) -> Option<TimeZone> {

@@ -8,9 +8,11 @@ use super::checker::Checker;
 use super::column::constant;
 use super::lease;
 use super::target::{Scope, or_preset};
-use crate::config::model::{Attempts, AttemptsCount, MappedState, MaxAttempts, Queue, RowState, Target};
+use crate::config::model::{
+    Attempts, AttemptsCount, Lookup, MappedState, MaxAttempts, Queue, RowState, Target,
+};
 use crate::config::presets::TargetKind;
-use crate::config::raw::{RawAttempts, RawMaxAttempts, RawQueue, RawState};
+use crate::config::raw::{RawAttempts, RawLookup, RawMaxAttempts, RawQueue, RawState};
 use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
 
 /// More attempts than this are a typing error.
@@ -26,11 +28,17 @@ pub(super) fn queue(
     let raw = raw.value;
     let queue_label = checker.optional_column(raw.queue_label);
     let remedy = or_preset("say what state a row is in", TargetKind::Queue);
+    let has_lookup = matches!(raw.lookup, Field::Set(_));
+    let lookup = raw.lookup.given().and_then(|raw| lookup(checker, raw, scope));
     let state = checker.required(raw.state, at, "state", &remedy).and_then(|raw| state(checker, raw));
     let lease = lease::lease(checker, raw.lease, scope.backend);
     let claimed_at = checker.time(raw.claimed_at, scope.backend);
     let available_at = checker.time(raw.available_at, scope.backend);
     let enqueued_at = checker.time(raw.enqueued_at, scope.backend);
+    if !has_lookup && [&claimed_at, &available_at, &enqueued_at].into_iter().flatten().any(|time| time.lookup)
+    {
+        checker.missing(at, "lookup", "a time with `lookup: true` needs `lookup: { table, key, column }`");
+    }
     let counts_attempts = matches!(raw.attempts, Field::Set(_));
     let attempts = attempts(checker, raw.attempts);
     let max_attempts = max_attempts(checker, raw.max_attempts, counts_attempts);
@@ -38,6 +46,7 @@ pub(super) fn queue(
     Some(Queue {
         target: target?,
         queue_label,
+        lookup,
         state: state?,
         lease: lease?,
         claimed_at,
@@ -47,6 +56,18 @@ pub(super) fn queue(
         max_attempts,
         count_done,
     })
+}
+
+fn lookup(checker: &mut Checker<'_>, raw: Spanned<RawLookup>, scope: &Scope) -> Option<Lookup> {
+    let at = raw.spot();
+    let raw = raw.value;
+    let table = checker.required(raw.table, at, "table", "name the table that holds the times");
+    let table = table.and_then(|value| checker.table(&value, scope.backend));
+    let key = checker.required(raw.key, at, "key", "name its unique key");
+    let key = key.and_then(|value| checker.column(&value));
+    let column = checker.required(raw.column, at, "column", "name the queue's column that holds that key");
+    let column = column.and_then(|value| checker.column(&value));
+    Some(Lookup { table: table?, key: key?, column: column? })
 }
 
 fn state(checker: &mut Checker<'_>, raw: Spanned<RawState>) -> Option<RowState> {

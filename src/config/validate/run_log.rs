@@ -1,15 +1,23 @@
 //! A run-log table.
 
+use std::time::Duration;
+
 use serde_saphyr::Spanned;
 
-use super::checker::Checker;
+use super::DAY;
+use super::checker::{Bounds, Checker};
 use super::log::{duration, key_column, tail};
 use super::outcome::outcome;
 use super::target::Scope;
-use crate::config::model::{AppLock, RunLog, Target};
+use crate::config::model::{AppLock, MutableRows, RunLog, Target};
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawLock, RawRunLog};
-use crate::config::setting::Placed;
+use crate::config::setting::{Field, Placed, Spot};
+
+/// A step that runs for longer than a day is more likely a row that nobody ended.
+const OPEN_WINDOW: Duration = DAY;
+const OPEN_WINDOWS: Bounds =
+    Bounds { least: Duration::from_secs(1), most: Duration::from_secs(90 * 24 * 3600) };
 
 /// The longest name of an application lock, in characters.
 const MAX_RESOURCE: usize = 255;
@@ -32,6 +40,7 @@ pub(super) fn run_log(
     let duration = duration(checker, raw.duration);
     let candidates = checker.optional_column(raw.candidates);
     let outcome = outcome(checker, raw.outcome, at, kind);
+    let mutable = mutable(checker, raw.mutable, raw.open_window, at, end.is_some());
     let lock = raw.lock.given().and_then(|raw| lock(checker, raw));
     let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
     Some(RunLog {
@@ -45,10 +54,32 @@ pub(super) fn run_log(
         duration,
         candidates,
         outcome: outcome?,
+        mutable,
         lock,
         batch_size,
         late_window,
     })
+}
+
+/// Rows that are written at the start of a step: they end when their `end` is set.
+fn mutable(
+    checker: &mut Checker<'_>,
+    mutable: Field<bool>,
+    open_window: Field<String>,
+    parent: Spot,
+    has_end: bool,
+) -> Option<MutableRows> {
+    if !mutable.given().is_some_and(|given| given.value) {
+        if let Some(window) = open_window.given() {
+            checker
+                .report_key(window.spot(), "has no meaning without `mutable: true`; take one of them away");
+        }
+        return None;
+    }
+    if !has_end {
+        checker.missing(parent, "end", "`mutable: true` needs the column that is set when a step ends");
+    }
+    Some(MutableRows { open_window: checker.duration_or(open_window, OPEN_WINDOWS, OPEN_WINDOW) })
 }
 
 fn lock(checker: &mut Checker<'_>, raw: Spanned<RawLock>) -> Option<AppLock> {

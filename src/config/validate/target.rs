@@ -118,7 +118,11 @@ impl Checker<'_> {
         Some(Target { name: name?, table: table?, filter, sample_interval })
     }
 
-    fn table(&mut self, value: &Spanned<String>, backend: Backend) -> Option<crate::config::TableName> {
+    pub(super) fn table(
+        &mut self,
+        value: &Spanned<String>,
+        backend: Backend,
+    ) -> Option<crate::config::TableName> {
         let message = match identifier::table(&value.value) {
             Ok(table) if backend == Backend::Sqlite && table.0.len() > 2 => {
                 format!("`{}` has three parts; in sqlite a table is `table` or `schema.table`", value.value)

@@ -1,0 +1,172 @@
+//! The state file: what must survive a restart so that every log row is counted exactly once.
+//!
+//! Position, counters and histograms of a log belong together: they are saved as one, before a
+//! scrape can see them, so that a crash at any instruction neither loses nor repeats a row and no
+//! counter ever goes down. A file that cannot be used is left as it is, and counting goes on in
+//! memory.
+
+mod atomic;
+mod format;
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use format::TargetKey;
+use format::{Document, DocumentError};
+
+use crate::state::TargetData;
+
+/// Why a state file cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process holds it.
+    #[error(
+        "the state file {} is in use by another exporter; give each its own `state_file`",
+        .0.display()
+    )]
+    InUse(PathBuf),
+}
+
+/// Why a state could not be read or saved. The file is left as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum StateFileError {
+    /// It cannot be read.
+    #[error("the state file {} cannot be read: {error}; it is left as it is, and counting goes on in memory only", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It can be read, and makes no sense.
+    #[error("the state file {} {error}; it is kept as it is, and counting goes on in memory only: move it away to start anew", file.display())]
+    Unusable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: String,
+    },
+    /// It cannot be written.
+    #[error("the state file {} cannot be saved: {error}; counting goes on in memory", file.display())]
+    Unwritable {
+        /// The file.
+        file: PathBuf,
+        /// What the system says, and of what.
+        error: String,
+    },
+}
+
+/// A state file that this process alone may write.
+#[derive(Debug)]
+pub struct StateFile {
+    path: PathBuf,
+    document: Document,
+    /// Held as long as the process lives; the system gives it back when the process dies.
+    _lock: Option<File>,
+    /// Set when the file on disk must not be replaced.
+    sealed: bool,
+}
+
+/// What came of opening a state file.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file, to be saved to.
+    pub file: StateFile,
+    /// Why what was there is not used, if it is not.
+    pub problem: Option<StateFileError>,
+    /// There was no file yet.
+    pub is_new: bool,
+}
+
+impl StateFile {
+    /// Takes the file for this process and reads it.
+    ///
+    /// A file that is corrupt, unreadable or of a newer version is not an error here: the exporter
+    /// goes on without it, and never replaces it.
+    ///
+    /// # Errors
+    /// When another process uses it.
+    pub fn open(path: &Path) -> Result<Opened, OpenError> {
+        let (lock, no_lock) = match lock(path) {
+            Ok(lock) => (Some(lock), None),
+            Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
+            Err(TryLockError::Error(error)) => (None, Some(unwritable(path, &error))),
+        };
+        let (document, problem, is_new) = match std::fs::read(path) {
+            Ok(bytes) => match Document::parse(&bytes) {
+                Ok(document) => (document, None, false),
+                Err(error) => (Document::default(), Some(unusable(path, &error)), false),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Document::default(), None, true),
+            Err(error) => {
+                let problem = StateFileError::Unreadable { file: path.to_owned(), error };
+                (Document::default(), Some(problem), false)
+            }
+        };
+        // Without the lock another exporter could write the same file.
+        let sealed = problem.is_some() || lock.is_none();
+        let file = Self { path: path.to_owned(), document, _lock: lock, sealed };
+        Ok(Opened { file, problem: problem.or(no_lock), is_new })
+    }
+
+    /// What was saved of a target.
+    ///
+    /// # Errors
+    /// When the entry does not fit the kind of target; it is then replaced by the next save.
+    pub fn target(&self, key: &TargetKey) -> Result<Option<TargetData>, serde_json::Error> {
+        self.document.target(key)
+    }
+
+    /// Saves one target with all others as they were, atomically.
+    ///
+    /// # Errors
+    /// [`StateFileError::Unwritable`]; the file on disk is then the one before.
+    pub fn save(&mut self, key: TargetKey, data: &TargetData) -> Result<(), StateFileError> {
+        let unwritable = |error: String| StateFileError::Unwritable { file: self.path.clone(), error };
+        if self.sealed {
+            return Err(unwritable("it was not usable when the exporter started".to_owned()));
+        }
+        let failed = |error: serde_json::Error| unwritable(error.to_string());
+        let before = self.document.put(key.clone(), data).map_err(failed)?;
+        if self.document.holds(&key, before.as_deref()) {
+            return Ok(()); // nothing new to save
+        }
+        let written = self.document.to_bytes().map_err(failed).and_then(|bytes| {
+            atomic::replace(&self.path, &bytes).map_err(|error| unwritable(error.to_string()))
+        });
+        if written.is_err() {
+            // What is remembered stays what is on disk; the next save tries again.
+            self.document.restore(key, before);
+        }
+        written
+    }
+}
+
+/// An advisory lock on a file beside the state file, which itself is replaced with each save.
+fn lock(path: &Path) -> Result<File, TryLockError> {
+    let file = File::options().create(true).truncate(false).write(true).open(beside(path, "lock"));
+    let file = file.map_err(TryLockError::Error)?;
+    file.try_lock()?;
+    Ok(file)
+}
+
+/// The path of a companion of the state file.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn unusable(path: &Path, error: &DocumentError) -> StateFileError {
+    StateFileError::Unusable { file: path.to_owned(), error: error.to_string() }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> StateFileError {
+    let lock = beside(path, "lock");
+    StateFileError::Unwritable { file: path.to_owned(), error: format!("{}: {error}", lock.display()) }
+}
+
+#[cfg(test)]
+mod tests;

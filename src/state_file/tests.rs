@@ -1,0 +1,139 @@
+//! What the file survives.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "in a test a panic is how a failure is told"
+)]
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::state::{ControlTableState, KindState};
+
+fn key(name: &str) -> TargetKey {
+    TargetKey {
+        source: "db".into(),
+        kind: "control_table".into(),
+        name: name.into(),
+        table: "dbo.Control".into(),
+    }
+}
+
+fn data(notifications: u64) -> TargetData {
+    let mut state = ControlTableState::default();
+    state.log.series.insert("comment".into(), KindState { notifications, last_ms: Some(5) });
+    TargetData::ControlTable(state)
+}
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("state.json");
+    (folder, path)
+}
+
+fn problem(path: &Path) -> String {
+    StateFile::open(path).unwrap().problem.map(|problem| problem.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn what_was_saved_is_there_after_a_restart() {
+    let (_folder, path) = folder();
+    let mut opened = StateFile::open(&path).unwrap();
+    assert!(opened.is_new);
+    opened.file.save(key("a"), &data(1)).unwrap();
+    opened.file.save(key("b"), &data(2)).unwrap();
+    opened.file.save(key("a"), &data(3)).unwrap();
+    drop(opened);
+    let opened = StateFile::open(&path).unwrap();
+    assert!(!opened.is_new && opened.problem.is_none());
+    assert_eq!(opened.file.target(&key("a")).unwrap(), Some(data(3)));
+    assert_eq!(opened.file.target(&key("b")).unwrap(), Some(data(2)));
+    assert_eq!(opened.file.target(&key("c")).unwrap(), None);
+    let mut elsewhere = key("a");
+    elsewhere.table = "dbo.Other".into();
+    assert_eq!(opened.file.target(&elsewhere).unwrap(), None, "another table starts anew");
+}
+
+#[test]
+fn two_exporters_cannot_share_a_file() {
+    let (_folder, path) = folder();
+    let first = StateFile::open(&path).unwrap();
+    let error = StateFile::open(&path).unwrap_err().to_string();
+    assert!(error.contains("in use by another exporter") && error.contains("state.json"), "{error}");
+    drop(first);
+    StateFile::open(&path).unwrap();
+}
+
+#[test]
+fn a_file_cut_in_half_is_refused_and_kept() {
+    let (_folder, path) = folder();
+    StateFile::open(&path).unwrap().file.save(key("a"), &data(1)).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let half = &whole[..whole.len() / 2];
+    std::fs::write(&path, half).unwrap();
+    let mut opened = StateFile::open(&path).unwrap();
+    let message = opened.problem.take().unwrap().to_string();
+    assert!(message.contains("is corrupt") && message.contains("move it away"), "{message}");
+    assert!(opened.file.save(key("a"), &data(9)).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), half);
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_refused_and_kept() {
+    let (_folder, path) = folder();
+    let newer = r#"{"format":"sqlqueue-exporter state","version":2,"something":"else"}"#;
+    std::fs::write(&path, newer).unwrap();
+    let mut opened = StateFile::open(&path).unwrap();
+    let message = opened.problem.take().unwrap().to_string();
+    assert!(message.contains("newer version") && message.contains("format 2"), "{message}");
+    assert!(opened.file.save(key("a"), &data(9)).is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), newer);
+}
+
+#[test]
+fn a_file_of_something_else_is_refused_and_kept() {
+    let (_folder, path) = folder();
+    for foreign in ["", "hello", "[]", r#"{"format":"other","version":1,"targets":[]}"#] {
+        std::fs::write(&path, foreign).unwrap();
+        assert!(!problem(&path).is_empty(), "{foreign}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), foreign);
+    }
+}
+
+#[test]
+fn an_entry_that_does_not_fit_makes_the_file_unusable() {
+    let (_folder, path) = folder();
+    let odd = r#"{"format":"sqlqueue-exporter state","version":1,"targets":[{"target":
+        {"source":"s","kind":"k","name":"n","table":"t"},"data":{"RunLog":5}}]}"#;
+    std::fs::write(&path, odd).unwrap();
+    assert!(problem(&path).contains("is corrupt"));
+}
+
+#[test]
+fn a_folder_that_is_missing_is_named() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("nowhere/state.json");
+    let message = problem(&path);
+    assert!(message.contains("nowhere") && message.contains("cannot be saved"), "{message}");
+}
+
+#[test]
+fn a_save_that_fails_leaves_the_old_file_and_the_next_one_works() {
+    let (folder, path) = folder();
+    let mut file = StateFile::open(&path).unwrap().file;
+    file.save(key("a"), &data(1)).unwrap();
+    // A directory where the new file would be written: it cannot be created there.
+    let obstacle = beside(&path, "new");
+    std::fs::create_dir(&obstacle).unwrap();
+    let message = file.save(key("a"), &data(2)).unwrap_err().to_string();
+    assert!(message.contains("state.json.new"), "{message}");
+    std::fs::remove_dir(&obstacle).unwrap();
+    file.save(key("b"), &data(5)).unwrap();
+    drop(file);
+    let opened = StateFile::open(&path).unwrap();
+    assert_eq!(opened.file.target(&key("a")).unwrap(), Some(data(1)), "what failed was not remembered");
+    assert_eq!(opened.file.target(&key("b")).unwrap(), Some(data(5)));
+    drop(folder);
+}
