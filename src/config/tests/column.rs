@@ -15,7 +15,7 @@ fn enqueued_at_errors(value: &str) -> String {
 }
 
 fn time(encoding: TimeEncoding, zone: TimeZone) -> TimeColumn {
-    TimeColumn { column: "E".to_owned(), encoding, zone }
+    TimeColumn { column: "E".to_owned(), encoding, zone, sentinels: Vec::new(), lookup: false }
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn an_unknown_key_far_from_all_lists_the_valid_ones() {
     assert_eq!(
         queue_errors("preset: lease\nclaimed_at: { column: X, tz: utc }"),
         "config.yaml:7:34: key `sources[0].queues[0].claimed_at.tz`: unknown key; valid keys: column, \
-         encoding, zone"
+         encoding, zone, sentinels, lookup"
     );
 }
 
@@ -252,7 +252,7 @@ fn errors_inside_an_alias_stand_at_the_alias() {
         errors(&file),
         "config.yaml:7:9: key `sources[0].run_logs[0].claimed_at`: unknown key; valid keys: name, table, \
          preset, sample_interval, where, id, step, run_step, steps, start, end, duration, candidates, outcome, \
-         lock, batch_size, late_window"
+         mutable, open_window, lock, batch_size, late_window"
     );
     let file = format!(
         "sources:\n  - name: a\n    {SQLITE}\n    queues:\n      - {{ name: q, preset: lease, lease: &l {{ kind: owner, column: C }} }}\n      - {{ name: r, preset: lease, lease: {{ <<: *l, column: 'a b' }} }}\n"

@@ -13,7 +13,13 @@ use crate::config::{
 };
 
 fn column(name: &str, zone: TimeZone) -> TimeColumn {
-    TimeColumn { column: name.to_owned(), encoding: TimeEncoding::Native, zone }
+    TimeColumn {
+        column: name.to_owned(),
+        encoding: TimeEncoding::Native,
+        zone,
+        sentinels: Vec::new(),
+        lookup: false,
+    }
 }
 
 fn utc(name: &str) -> Option<TimeColumn> {

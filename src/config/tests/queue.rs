@@ -12,7 +12,13 @@ use crate::config::{
 const KEY: &str = "key `sources[0].queues[0]";
 
 fn column(name: &str) -> TimeColumn {
-    TimeColumn { column: name.to_owned(), encoding: TimeEncoding::Native, zone: TimeZone::Utc }
+    TimeColumn {
+        column: name.to_owned(),
+        encoding: TimeEncoding::Native,
+        zone: TimeZone::Utc,
+        sentinels: Vec::new(),
+        lookup: false,
+    }
 }
 
 fn state(value: &str) -> RowState {

@@ -12,7 +12,13 @@ const KEY: &str = "key `sources[0].run_logs[0]";
 const BASE: &str = "table: T\nid: I\nstep: S\n";
 
 fn server(column: &str) -> TimeColumn {
-    TimeColumn { column: column.to_owned(), encoding: TimeEncoding::Native, zone: TimeZone::Server }
+    TimeColumn {
+        column: column.to_owned(),
+        encoding: TimeEncoding::Native,
+        zone: TimeZone::Server,
+        sentinels: Vec::new(),
+        lookup: false,
+    }
 }
 
 fn outcome(value: &str) -> OutcomeRules {
