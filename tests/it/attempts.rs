@@ -117,6 +117,30 @@ async fn a_row_that_commits_late_is_counted_once() {
 }
 
 #[tokio::test]
+async fn a_restart_neither_loses_nor_repeats_an_attempt() {
+    let bench = Bench::new(&["attempt_log.sql"]);
+    let state_file = bench.file.with_file_name("state.json");
+    let config = format!("{LABELLED}state_file: '{}'\n", state_file.display());
+    let exporter = bench.exporter(&config);
+    exporter.sample_once().await;
+    bench.execute(ATTEMPTS);
+    // Those of `orders` are read now and counted by the next sample, after the restart.
+    exporter.sample_once().await;
+    drop(exporter);
+
+    let exporter = bench.exporter(&config);
+    let series = Series::of(&exporter);
+    series.assert(&attempts("mail", "ok"), 1.0);
+    series.assert(&attempts("orders", "ok"), 0.0);
+    series.assert(&of_queue("attempt_duration_seconds_sum", "mail"), 0.5);
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(&attempts("mail", "ok"), 1.0);
+    series.assert(&attempts("orders", "ok"), 1.0);
+    series.assert(&of_queue("completion_delay_seconds_sum", "orders"), 14.0);
+}
+
+#[tokio::test]
 async fn what_is_negative_or_null_is_not_observed() {
     let bench = Bench::new(&["attempt_log.sql"]);
     let exporter = bench.exporter(PRESET);
