@@ -48,7 +48,7 @@ fn exporter_with(series: usize) -> Exporter {
     // A step has 4 outcomes, a histogram of 17 buckets with sum and count, and its candidates.
     let steps = series / 24 + 1;
     let mut yaml = String::from(
-        "global: { max_label_values: 100000 }\nsources:\n  - name: bench\n    sqlite: { file: bench.db }\n    run_logs:\n      - { name: log, preset: notification_run_log, steps: [",
+        "global: { max_label_values: 10000 }\nsources:\n  - name: bench\n    sqlite: { file: bench.db }\n    run_logs:\n      - { name: log, preset: notification_run_log, steps: [",
     );
     for step in 0..steps {
         write!(yaml, "step-{step}, ").unwrap();
