@@ -51,14 +51,18 @@ ORDER BY entry.id
 
 {%- macro entries(columns) -%}
 {%- if mode == "head" -%}
-entry AS (
-    SELECT{{ db.top(batch_size) }}
-        {{ columns }}
+newest_rows AS (
+    SELECT{{ db.top(batch_size) }} *
     FROM {{ table }} AS t{{ db.hints() }}
-    WHERE {{ id }} IS NOT NULL
-{{- filtered() }}
     ORDER BY {{ id }} DESC
 {{- db.limit(batch_size) }}
+),
+entry AS (
+    SELECT
+        {{ columns }}
+    FROM newest_rows AS t
+    WHERE 1 = 1
+{{- filtered() }}
 )
 {%- else -%}
 fresh AS (

@@ -48,8 +48,11 @@ pub(super) fn decode(log: &AttemptLog, rows: &Rows) -> Result<AttemptLogSample, 
             queue,
             outcome: row.outcome()?,
             number: row.measured("attempt")?,
-            duration_ms: row.measured("duration_ms")?,
-            delay_ms: row.measured("delay_ms")?,
+            duration_ms: match &log.duration {
+                Some(_) => row.measured("duration_ms")?,
+                None => row.span("duration_ms", log.started_at.as_ref())?,
+            },
+            delay_ms: row.span("delay_ms", log.enqueued_at.as_ref())?,
         })
     })?;
     Ok(AttemptLogSample { now_ms: first.required_int("now_ms")?, bounds: first.bounds()?, attempts })

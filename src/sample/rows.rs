@@ -2,7 +2,11 @@
 
 use super::Bounds;
 use crate::config::OutcomeWord;
+use crate::config::{TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
+
+/// How far the clocks go back at the end of summer time, in milliseconds.
+const CLOCKS_BACK_MS: i64 = 3_600_000;
 
 /// A result whose columns are looked up once.
 pub(super) struct Reader<'a> {
@@ -89,6 +93,14 @@ impl<'a> Row<'a> {
     /// A measurement; NULL and what is negative are none.
     pub(super) fn measured(self, column: &str) -> Result<Option<u64>, SourceError> {
         Ok(self.int(column)?.and_then(|value| u64::try_from(value).ok()))
+    }
+
+    /// The time between two stored times, in milliseconds. When the clocks go back, an hour of local
+    /// time comes twice, and an end in the second one looks earlier than a start in the first.
+    pub(super) fn span(self, column: &str, since: Option<&TimeColumn>) -> Result<Option<u64>, SourceError> {
+        let is_local = since.is_some_and(|time| matches!(time.zone, TimeZone::Server | TimeZone::Named(_)));
+        let span_ms = self.int(column)?.map(|ms| if is_local && ms < 0 { ms + CLOCKS_BACK_MS } else { ms });
+        Ok(span_ms.and_then(|ms| u64::try_from(ms).ok()))
     }
 
     /// A duration in milliseconds; what would be negative is 0.

@@ -53,7 +53,10 @@ pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceEr
             outcome: row.outcome()?,
             start_ms: row.int("start_ms")?,
             end_ms,
-            duration_ms: row.measured("duration_ms")?,
+            duration_ms: match &log.duration {
+                Some(_) => row.measured("duration_ms")?,
+                None => row.span("duration_ms", log.start.as_ref())?,
+            },
             candidates: row.measured("candidates")?,
             open: log.mutable.is_some() && end_ms.is_none(),
         })

@@ -85,7 +85,7 @@ impl AttemptLogState {
         max_label_values: usize,
     ) -> Progress {
         let AttemptLogSample { now_ms, bounds, attempts } = sample;
-        let windows = Windows { late: log.late_window, open: Duration::ZERO };
+        let windows = Windows::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
         let limits = Limits { windows, max_label_values };
         self.log.apply(attempts, bounds, now_ms, limits, |_, _| {}, AttemptState::count)
     }

@@ -49,7 +49,7 @@ impl ControlTableState {
         max_label_values: usize,
     ) -> Progress {
         let ControlTableSample { now_ms, bounds, notifications } = sample;
-        let windows = Windows { late: control.late_window, open: Duration::ZERO };
+        let windows = Windows::of(&control.target, control.late_window, Duration::ZERO, control.batch_size);
         let limits = Limits { windows, max_label_values };
         self.log.apply(
             notifications,

@@ -103,7 +103,10 @@ impl RunLogState {
         self.now_ms = now_ms;
         self.lock = lock_held.map(|held| LockState::after(self.lock, held, now_ms));
         let open = log.mutable.map_or(Duration::ZERO, |mutable| mutable.open_window);
-        let limits = Limits { windows: Windows { late: log.late_window, open }, max_label_values };
+        let limits = Limits {
+            windows: Windows::of(&log.target, log.late_window, open, log.batch_size),
+            max_label_values,
+        };
         let skips = &mut self.consecutive_skips;
         let remember = |step: &mut StepState, entry: &StepEntry| {
             if !entry.open && log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step) {

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::Target;
 use crate::sample::Bounds;
 use crate::statement::{GAPS_PER_SAMPLE, TailRequest};
 
@@ -69,6 +70,18 @@ pub struct Windows {
     pub late: Duration,
     /// A row that is there and does not end.
     pub open: Duration,
+    /// For a log that is read through a predicate, how many rows a sample reads at most. Ids of
+    /// other rows are then passed over as soon as a sample has read all there is: otherwise every
+    /// sample would look through all rows since the last one that fits.
+    pub filtered_batch: Option<usize>,
+}
+
+impl Windows {
+    /// The windows of a target.
+    pub(super) fn of(target: &Target, late: Duration, open: Duration, batch_size: u32) -> Self {
+        let batch = usize::try_from(batch_size).unwrap_or(usize::MAX);
+        Self { late, open, filtered_batch: (!target.filter.is_empty()).then_some(batch) }
+    }
 }
 
 /// What a sample means for the tail.
@@ -123,7 +136,7 @@ impl Tail {
     /// Takes the rows, ascending by id, of a sample that answered [`Tail::request`].
     pub fn accept(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, windows: Windows) -> Progress {
         let Some(watermark) = self.watermark else {
-            return self.start(rows, bounds, now_ms);
+            return self.start(rows, bounds, now_ms, windows);
         };
         if self.started_over(watermark, bounds) {
             // Everything the table holds now is new. It is read from its lowest id by the next
@@ -141,6 +154,10 @@ impl Tail {
             self.take(position, *row, now_ms, &mut progress);
         }
         self.mark_gone(&asked, rows, now_ms);
+        let fresh = rows.iter().filter(|row| row.id > watermark).count();
+        if windows.filtered_batch.is_some_and(|batch| fresh < batch) {
+            self.pass_over(bounds, now_ms);
+        }
         self.bounds = bounds;
         self.turn += asked.len();
         self.give_up(now_ms, windows, &mut progress);
@@ -149,7 +166,7 @@ impl Tail {
 
     /// Begins at the end of the log: the rows of the head sample are known, and not counted. Ids
     /// missing among them are pending, because a row can be on its way while the exporter starts.
-    fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64) -> Progress {
+    fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, windows: Windows) -> Progress {
         let mut progress = Progress::default();
         // Where the sample reaches down to the oldest row, the ids below it are missing as well.
         let reaches_down = rows.first().is_some_and(|row| Some(row.id) == bounds.oldest_id);
@@ -165,6 +182,9 @@ impl Tail {
             before = Some(row.id);
         }
         self.watermark = Some(before.or(bounds.newest_id).unwrap_or(0));
+        if windows.filtered_batch.is_some() {
+            self.pass_over(bounds, now_ms);
+        }
         self.bounds = bounds;
         self.limit(&mut progress);
         progress
@@ -221,6 +241,16 @@ impl Tail {
         let (first, last) = (before.saturating_add(1), after.saturating_sub(1));
         if first <= last {
             self.pending.push(Pending { first, last, why: Why::Missing { since_ms: now_ms } });
+        }
+    }
+
+    /// Moves the watermark to the newest row, whether or not it fits the predicate.
+    fn pass_over(&mut self, bounds: Bounds, now_ms: i64) {
+        if let (Some(watermark), Some(newest)) = (self.watermark, bounds.newest_id)
+            && newest > watermark
+        {
+            self.miss(watermark, newest.saturating_add(1), now_ms);
+            self.watermark = Some(newest);
         }
     }
 

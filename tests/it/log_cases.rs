@@ -209,3 +209,70 @@ async fn a_long_absence_is_caught_up_batch_by_batch() {
         Series::of(&exporter).assert(ok, counted);
     }
 }
+
+#[tokio::test]
+async fn a_summary_row_is_a_run_and_a_step_row_is_not() {
+    let bench = Bench::new(&[]);
+    bench.execute(JOB_HISTORY);
+    let exporter = bench.exporter(
+        "    run_logs:
+      - name: runs
+        table: sysjobhistory
+        where: { step_id: 0 }
+        id: instance_id
+        step: job_name
+        steps: [nightly]
+        duration: { column: run_duration, unit: hhmmss }
+        outcome: { column: run_status, rules: [{ equals: 1, outcome: ok }, { equals: 3, outcome: warning }], default: error }
+      - name: retries
+        table: sysjobhistory
+        where: { run_status: 2 }
+        id: instance_id
+        step: job_name
+        steps: [nightly]
+        outcome: { default: warning }
+",
+    );
+    exporter.sample_once().await;
+    bench.execute(
+        "INSERT INTO sysjobhistory VALUES
+        (10, 'nightly', 1, 2, 5), (11, 'nightly', 1, 1, 20), (12, 'nightly', 2, 1, 20), (13, 'nightly', 0, 1, 45),
+        (14, 'other', 1, 4, 12600), (15, 'other', 1, 4, 12601), (16, 'other', 1, 4, 12602)",
+    );
+    exporter.sample_once().await;
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="nightly",outcome="ok"}"#, 1.0);
+    series
+        .assert(r#"sqlqueue_run_step_duration_seconds_sum{source="db",run_log="runs",step="nightly"}"#, 45.0);
+    series.assert(
+        r#"sqlqueue_run_steps_total{source="db",run_log="retries",step="nightly",outcome="warning"}"#,
+        1.0,
+    );
+    for log in ["runs", "retries"] {
+        let other =
+            format!(r#"sqlqueue_run_steps_total{{source="db",run_log="{log}",step="other",outcome="ok"}}"#);
+        assert_eq!(series.get(&other), None, "nothing comes of rows 14 to 16");
+    }
+}
+
+#[tokio::test]
+async fn rows_of_another_predicate_are_passed_over_and_not_looked_through_for_ever() {
+    let bench = Bench::new(&[]);
+    bench.execute(JOB_HISTORY);
+    let exporter = bench.exporter(
+        "    run_logs:
+      - { name: runs, table: sysjobhistory, where: { step_id: 0 }, id: instance_id, step: job_name, steps: [night], outcome: { default: ok } }
+",
+    );
+    exporter.sample_once().await;
+    let ok = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="night",outcome="ok"}"#;
+    // Steps only: the watermark passes them, and a run that took its id among them still counts.
+    bench.execute("INSERT INTO sysjobhistory VALUES (1, 'night', 1, 1, 10), (3, 'night', 2, 1, 10)");
+    exporter.sample_once().await;
+    bench.execute("INSERT INTO sysjobhistory VALUES (2, 'night', 0, 1, 10), (4, 'night', 0, 1, 10)");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 2.0);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 2.0);
+}

@@ -12,7 +12,8 @@ use sqlqueue_exporter::statement::TailRequest;
 const LATE: Duration = Duration::from_secs(600);
 const OPEN: Duration = Duration::from_secs(3_600);
 const BATCH: usize = 7;
-const LIMITS: Limits = Limits { windows: Windows { late: LATE, open: OPEN }, max_label_values: 3 };
+const LIMITS: Limits =
+    Limits { windows: Windows { late: LATE, open: OPEN, filtered_batch: None }, max_label_values: 3 };
 
 #[derive(Debug, Clone)]
 struct Row {

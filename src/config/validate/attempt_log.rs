@@ -31,10 +31,10 @@ pub(super) fn attempt_log(
              set `enqueued_at: null`",
         );
     }
-    let started_at = checker.time(raw.started_at, scope.backend);
-    let ended_at = checker.time(raw.ended_at, scope.backend);
+    let started_at = checker.own_time(raw.started_at, scope.backend);
+    let ended_at = checker.own_time(raw.ended_at, scope.backend);
     let duration = duration(checker, raw.duration);
-    let enqueued_at = checker.time(raw.enqueued_at, scope.backend);
+    let enqueued_at = checker.own_time(raw.enqueued_at, scope.backend);
     let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
     Some(AttemptLog {
         target: target?,

@@ -62,7 +62,7 @@ impl Checker<'_> {
     /// A column that holds a time, if one is given.
     pub(super) fn time(&mut self, field: Field<TimeSetting>, backend: Backend) -> Option<TimeColumn> {
         let setting = field.given()?;
-        match self.column_or(setting, "`column`, `encoding` and `zone`")? {
+        match self.column_or(setting, "`column`, `encoding`, `zone`, `sentinels` and `lookup`")? {
             Ok(column) => Some(TimeColumn {
                 column,
                 encoding: TimeEncoding::default(),
@@ -72,6 +72,23 @@ impl Checker<'_> {
             }),
             Err((mapping, at)) => self.time_mapping(mapping, at, backend),
         }
+    }
+
+    /// The same where there is no related table to look it up in.
+    pub(super) fn own_time(&mut self, field: Field<TimeSetting>, backend: Backend) -> Option<TimeColumn> {
+        let at = match &field {
+            Field::Set(setting) => setting.spot(),
+            Field::Absent | Field::Null => return None,
+        };
+        let time = self.time(field, backend)?;
+        if time.lookup {
+            self.report(
+                at,
+                "`lookup: true` is for `claimed_at`, `available_at` and `enqueued_at` of a queue",
+            );
+            return None;
+        }
+        Some(time)
     }
 
     fn time_mapping(&mut self, raw: RawTimeColumn, at: Spot, backend: Backend) -> Option<TimeColumn> {

@@ -23,7 +23,7 @@ pub(super) fn control_table(
     let remedy = "name the column that names the kind of notification";
     let kind = key_column(checker, raw.kind, at, "kind", remedy, target_kind);
     let declared_kinds = checker.declared(raw.kinds, scope);
-    let at_column = checker.time(raw.at, scope.backend);
+    let at_column = checker.own_time(raw.at, scope.backend);
     let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
     Some(ControlTable {
         target: target?,

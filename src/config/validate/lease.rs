@@ -90,7 +90,7 @@ fn time_column(
     backend: Backend,
 ) -> Option<TimeColumn> {
     let value = checker.required(field, parent, "column", remedy)?;
-    checker.time(Field::Set(value), backend)
+    checker.own_time(Field::Set(value), backend)
 }
 
 fn owner_column(checker: &mut Checker<'_>, column: Spanned<TimeSetting>) -> Option<Lease> {

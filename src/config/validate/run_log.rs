@@ -35,8 +35,8 @@ pub(super) fn run_log(
     let step = key_column(checker, raw.step, at, "step", "name the column that names the step", kind);
     let run_step = raw.run_step.given().and_then(|value| checker.text(value));
     let declared_steps = checker.declared(raw.steps, scope);
-    let start = checker.time(raw.start, scope.backend);
-    let end = checker.time(raw.end, scope.backend);
+    let start = checker.own_time(raw.start, scope.backend);
+    let end = checker.own_time(raw.end, scope.backend);
     let duration = duration(checker, raw.duration);
     let candidates = checker.optional_column(raw.candidates);
     let outcome = outcome(checker, raw.outcome, at, kind);
