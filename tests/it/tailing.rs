@@ -49,7 +49,7 @@ enum Event {
     Rollback { which: usize },
     /// One of the rows that still run ends.
     End { which: usize },
-    /// The identity jumps, as after a restart of the server.
+    /// The server restarts, and the identity jumps.
     Jump,
     /// Retention deletes the oldest rows.
     Delete { rows: usize },
@@ -118,7 +118,11 @@ impl World {
                     }
                 }
             }
-            Event::Jump => self.next_id += 1_000,
+            Event::Jump => {
+                // No transaction outlives the restart.
+                self.in_flight.clear();
+                self.next_id += 1_000;
+            }
             Event::Delete { rows } => {
                 for _ in 0..rows {
                     let Some((id, row)) = self.table.pop_first() else { return };
