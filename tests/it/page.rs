@@ -16,6 +16,8 @@ pub const SCHEMA: &str = include_str!("../../sql/sqlite/schema.sql");
 /// Targets that between them feed every family.
 const EVERYTHING: &str = "    queues:
       - { name: jobs, preset: lease }
+    attempt_logs:
+      - { name: jobs, preset: attempt_log }
     run_logs:
       - { name: runs, preset: notification_run_log, lock: { resource: run } }
       - { name: live, preset: notification_run_log, table: LiveLog, mutable: true }

@@ -76,7 +76,8 @@ fn rows_that_are_done_when_a_column_is_set_are_left_out_by_its_index() {
 }
 
 /// Each kind of log.
-const LOGS: [&str; 3] = [
+const LOGS: [&str; 4] = [
+    "attempt_logs: [{ name: jobs, preset: attempt_log }]",
     "run_logs: [{ name: runs, preset: notification_run_log, lock: { resource: run } }]",
     "run_logs: [{ name: runs, preset: notification_run_log, mutable: true }]",
     "control_tables: [{ name: events, preset: notification_control }]",

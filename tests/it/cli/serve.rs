@@ -22,8 +22,10 @@ fn serve_answers_on_the_address_it_logs_and_ends_well_when_told_to() {
     )
     .unwrap();
     let server = Running::start(&[&format!("--config.file={}", file.display())], Stdio::null());
-    let ready = || server.get("/-/ready", "*/*").0.starts_with("HTTP/1.1 200 ").then_some(());
-    wait_for("the first pass", ready);
+    wait_for("the first pass", || {
+        let (head, body) = server.get("/-/ready", "*/*");
+        if head.starts_with("HTTP/1.1 200 ") { Ok(()) } else { Err(body) }
+    });
 
     let page = ParsedPage::prometheus(&server.metrics());
     assert_eq!(page.named("sqlqueue_up").next().map(|sample| sample.value), Some(1.0));
@@ -67,13 +69,16 @@ fn the_demo_feeds_every_family_and_its_values_move() {
     wait_for("a page with every family", || {
         let page = ParsedPage::prometheus(&demo.metrics());
         let shown: BTreeSet<&str> = page.families.iter().map(|family| family.name.as_str()).collect();
-        (shown == expected).then_some(())
+        let differs: Vec<&str> = expected.symmetric_difference(&shown).copied().collect();
+        if differs.is_empty() { Ok(()) } else { Err(format!("{differs:?}")) }
     });
 
     // Everything the demo's actors do shows, sooner or later.
     let sum = |page: &ParsedPage, name: &str| page.named(name).map(|sample| sample.value).sum::<f64>();
     let mut still: BTreeSet<&str> = BTreeSet::from([
         "sqlqueue_samples_total",
+        "sqlqueue_attempts_total",
+        "sqlqueue_retries_total",
         "sqlqueue_run_steps_total",
         "sqlqueue_run_step_candidates_total",
         "sqlqueue_run_step_duration_seconds_count",
@@ -86,7 +91,7 @@ fn the_demo_feeds_every_family_and_its_values_move() {
     wait_for("values that change", || {
         let page = ParsedPage::prometheus(&demo.metrics());
         still.retain(|name| sum(&page, name) == sum(&first, name));
-        still.is_empty().then_some(())
+        if still.is_empty() { Ok(()) } else { Err(still.clone()) }
     });
     let page = ParsedPage::prometheus(&demo.metrics());
     assert_eq!(sum(&page, "sqlqueue_sample_errors_total"), 0.0);

@@ -16,7 +16,8 @@ use super::{SCHEMA, full_exporter, pages};
 fn about_targets(page: &ParsedPage, gauges: bool) -> BTreeSet<&str> {
     let targets = page.families.iter().filter(|family| {
         let of_target = |name| family.samples.iter().any(|sample| sample.label(name).is_some());
-        (family.kind == "gauge") == gauges && ["queue", "run_log", "control_table"].into_iter().any(of_target)
+        (family.kind == "gauge") == gauges
+            && ["queue", "attempt_log", "run_log", "control_table"].into_iter().any(of_target)
     });
     targets.map(|family| family.name.as_str()).collect()
 }

@@ -1,5 +1,6 @@
 //! The real binary as a process.
 
+use std::fmt::Debug;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -46,16 +47,19 @@ pub fn run_in(folder: &Path, config: &str, arguments: &[&str]) -> Ended {
     run(&[arguments, &[&option]].concat())
 }
 
-/// Polls until there is something; the time is a bound, not a pause.
+/// Polls until there is something, else there is a reason why not yet; the time is a bound, not a
+/// pause.
 #[track_caller]
-pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn wait_for<T, E: Debug>(what: &str, mut look: impl FnMut() -> Result<T, E>) -> T {
     let started = Instant::now();
     loop {
-        if let Some(found) = look() {
-            return found;
+        match look() {
+            Ok(found) => return found,
+            Err(why) if started.elapsed() > PATIENCE => {
+                panic!("{what} did not happen within {PATIENCE:?}: {why:?}")
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
         }
-        assert!(started.elapsed() < PATIENCE, "{what} did not happen within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -138,6 +142,6 @@ impl Running {
         let process = self.child.id().to_string();
         let sent = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &process]).status().unwrap();
         assert!(sent.success());
-        wait_for("the end after SIGTERM", || self.child.try_wait().unwrap())
+        wait_for("the end after SIGTERM", || self.child.try_wait().unwrap().ok_or("it runs"))
     }
 }
