@@ -23,6 +23,11 @@ OPTION (MAXDOP 1){% endmacro -%}
 {%- macro top(rows) %} TOP ({{ rows }}){% endmacro -%}
 {%- macro limit(rows) %}{% endmacro -%}
 
+{#- The join that takes the rows on its left one by one, and seeks what belongs to each. -#}
+{%- macro join_each() -%}
+INNER LOOP JOIN
+{%- endmacro -%}
+
 {#- The server's clock, in milliseconds since 1970-01-01T00:00:00Z. DATEDIFF_BIG, because DATEDIFF
     overflows after 24.8 days of milliseconds. -#}
 {%- macro now_ms() -%}
@@ -57,6 +62,11 @@ DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST({{ stored(time) }} AT TIME
 {%- else -%}
 DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ stored(time) }})
 {%- endif -%}
+{%- endmacro -%}
+
+{#- NULL as one of several ranges of an index. -#}
+{%- macro null_range(column) -%}
+{{ column }} IS NULL
 {%- endmacro -%}
 
 {%- macro bigint(expression) -%}
@@ -96,12 +106,12 @@ END;
 1 - APPLOCK_TEST('public', {{ resource }}, 'Exclusive', 'Session')
 {%- endmacro -%}
 
-{#- The first key column of each usable index of a table. -#}
+{#- The first key column of each usable index of a table that holds all its rows. -#}
 {%- macro leading_columns(catalog) -%}
 SELECT i.name AS index_name, c.name AS column_name
     FROM {{ catalog.prefix }}sys.indexes AS i
         JOIN {{ catalog.prefix }}sys.index_columns AS k
             ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal = 1
         JOIN {{ catalog.prefix }}sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
-    WHERE i.object_id = OBJECT_ID({{ catalog.object }}) AND i.is_disabled = 0
+    WHERE i.object_id = OBJECT_ID({{ catalog.object }}) AND i.is_disabled = 0 AND i.has_filter = 0
 {%- endmacro -%}

@@ -8,8 +8,15 @@
 {%- macro limit(rows) %}
     LIMIT {{ rows }}{% endmacro -%}
 
+{#- The join that takes the rows on its left one by one, in whatever order the planner would like. -#}
+{%- macro join_each() -%}
+CROSS JOIN
+{%- endmacro -%}
+
+{#- `unixepoch('now', 'subsec')` would be plainer, but before SQLite 3.42 it is NULL, silently, and a
+    pasted statement should work in the shell that the reader has. -#}
 {%- macro now_ms() -%}
-CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER)
+CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTEGER)
 {%- endmacro -%}
 
 {#- The stored value of a time column, with the values that are no times read as NULL. -#}
@@ -37,6 +44,13 @@ CAST(ROUND((julianday({{ stored(time) }}) - 2440587.5) * 86400000) AS INTEGER)
 {%- endif -%}
 {%- endmacro -%}
 
+{#- NULL as one of several ranges of an index. Not `IS NULL`, which SQLite takes for a constant when
+    the column is NOT NULL; then it no longer sees that every alternative is a range, and reads the
+    whole table. -#}
+{%- macro null_range(column) -%}
+{{ column }} IS nullif(1, 1)
+{%- endmacro -%}
+
 {%- macro bigint(expression) -%}
 CAST({{ expression }} AS INTEGER)
 {%- endmacro -%}
@@ -60,11 +74,13 @@ NULL
 EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
 {%- endmacro -%}
 
-{#- The first key column of each index of a table; a rowid is the table itself. -#}
+{#- The first key column of each index of a table that holds all its rows; a rowid is the table
+    itself. -#}
 {%- macro leading_columns(catalog) -%}
 SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name
     FROM pragma_index_list({{ catalog.object }}{{ catalog.prefix }}) AS list
         JOIN pragma_index_info(list.name) AS info ON info.seqno = 0
+    WHERE list.partial = 0
     UNION ALL
     SELECT 'PRIMARY KEY' AS index_name, name COLLATE NOCASE AS column_name
     FROM pragma_table_info({{ catalog.object }}{{ catalog.prefix }})

@@ -66,7 +66,7 @@ NULL
         {%- endif %}
 {%- endfor %}
         OR {{ state.column }} > {{ state.done | last }}
-        OR {{ state.column }} IS NULL)
+        OR {{ db.null_range(state.column) }})
 {%- set conditions.word = "AND" -%}
 {%- if state.done | length > 1 %}
     AND ({{ state.column }} IS NULL OR {{ state.column }} NOT IN ({{ state.done | join(", ") }}))

@@ -3,7 +3,10 @@
     `fresh` are the next rows above the watermark, in bounded batches. `late` are rows whose ids
     were missing when the watermark passed them: ids are handed out in one order and committed in
     another, and READPAST leaves out what is not committed yet. The first sample (`head`) reads the
-    newest rows instead and counts none of them. -#}
+    newest rows instead and counts none of them.
+
+    The ranges of `late` are rows of their own, joined one by one: a planner that is given them as a
+    long list of alternatives may rather read the whole log. -#}
 {%- import dialect as db -%}
 
 {%- macro filtered() -%}
@@ -12,7 +15,9 @@
 {%- endfor -%}
 {%- endmacro -%}
 
-{#- What the table holds now, by its primary key: tells retention and truncation from a quiet log. -#}
+{#- What the table holds now, by its primary key: tells retention and truncation from a quiet log.
+    The newest row is looked up like the oldest one: SQLite would read the whole log for a MAX that
+    stands in a join. -#}
 {%- macro bounds(time) -%}
 clock AS (
     SELECT {{ db.now_ms() }} AS now_ms
@@ -26,8 +31,11 @@ oldest AS (
 {{- db.limit(1) }}
 ),
 newest AS (
-    SELECT MAX({{ id }}) AS id
+    SELECT{{ db.top(1) }}
+        {{ id }} AS id
     FROM {{ table }} AS t{{ db.hints() }}
+    ORDER BY {{ id }} DESC
+{{- db.limit(1) }}
 )
 {%- endmacro -%}
 
@@ -74,13 +82,17 @@ fresh AS (
     ORDER BY {{ id }}
 {{- db.limit(batch_size) }}
 ),
+missing AS (
+{%- for gap in gaps %}
+    {{ "" if loop.first else "UNION ALL " }}SELECT {{ gap.from }} AS first_id, {{ gap.to }} AS last_id
+{%- endfor %}
+),
 late AS (
     SELECT{{ db.top(batch_size) }}
         {{ columns }}
-    FROM {{ table }} AS t{{ db.hints() }}
-    WHERE ({% for gap in gaps %}
-        {{- "" if loop.first else "\n        OR " }}{{ id }} BETWEEN {{ gap.from }} AND {{ gap.to }}
-    {%- endfor %})
+    FROM missing
+        {{ db.join_each() }} {{ table }} AS t{{ db.hints() }} ON {{ id }} BETWEEN missing.first_id AND missing.last_id
+    WHERE {{ id }} IS NOT NULL
 {{- filtered() }}
     ORDER BY {{ id }}
 {{- db.limit(batch_size) }}

@@ -39,6 +39,7 @@ async fn run_database(
     database: &DemoDatabase,
     afterwards: &str,
 ) -> Result<(), Failure> {
+    let asked_to_stop = stop_signal();
     let listeners = web::bind(&options.listen_addresses).await?;
     let config = config::load(&database.config_file(), &Environment::process())?;
     let urls = urls(&listeners, options);
@@ -60,7 +61,7 @@ async fn run_database(
     };
     let asked = async {
         tokio::select! {
-            () = stop_signal() => stop.cancel(),
+            () = asked_to_stop => stop.cancel(),
             () = stop.cancelled() => {}
         }
     };

@@ -17,29 +17,35 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
 }
 
 async fn serve(options: &Options, config: Config) -> Result<(), Failure> {
+    let stop = stop_signal();
     // Bound before anything is sampled: a port that is taken is told at once.
     let listeners = web::bind(&options.listen_addresses).await?;
     let exporter = Exporter::new(config, SystemClock::shared())?;
-    exporter.run(listeners, options.web(), stop_signal()).await?;
+    exporter.run(listeners, options.web(), stop).await?;
     info!("stopped");
     Ok(())
 }
 
-/// Resolves when the process is asked to stop: SIGTERM or SIGINT.
-pub(super) async fn stop_signal() {
+/// Resolves when the process is asked to stop: SIGTERM or SIGINT. Listens from the call on, so that
+/// a signal that comes while the program is still starting ends it in order too.
+pub(super) fn stop_signal() -> impl Future<Output = ()> {
     #[cfg(unix)]
-    {
+    let terminate = {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    };
+    async move {
+        #[cfg(unix)]
+        if let (Ok(mut terminate), Ok(mut interrupt)) = terminate {
             tokio::select! {
                 _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
+                _ = interrupt.recv() => {}
             }
             return;
         }
-    }
-    // Without signals the process is stopped by other means.
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+        // Without signals the process is stopped by other means.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }

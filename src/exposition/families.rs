@@ -16,8 +16,8 @@ pub struct Family {
     pub unit: Option<Unit>,
     /// What the type is.
     pub kind: MetricType,
-    /// What a reader of `/metrics` is told. One line: the OpenMetrics encoder does not escape
-    /// line breaks.
+    /// What a reader of `/metrics` is told. One line, without quotes and backslashes: the
+    /// OpenMetrics encoder does not escape them.
     pub help: &'static str,
     /// The buckets of a histogram.
     pub buckets: Option<&'static Buckets>,
@@ -124,7 +124,7 @@ families! {
     LATE_ROWS = Counter "sqlqueue_late_rows":
         "Log rows that became visible after a row with a higher id was read.";
     DROPPED_LABEL_VALUES = Counter "sqlqueue_dropped_label_values":
-        "Times a label value was exported as \"other\" because the target has too many of them.";
+        "Times a label value was exported as other because the target has too many of them.";
     BUILD_INFO = Info "sqlqueue_exporter_build":
         "The version of this program.";
     CONFIG_RELOAD_SUCCESSFUL = Gauge "sqlqueue_exporter_config_last_reload_successful":

@@ -45,10 +45,10 @@ impl SqliteConnector {
     /// A connector for this file. A statement waits at most `busy_timeout` for a writer's lock;
     /// SQLite counts it in milliseconds.
     ///
-    /// `clock` is for tests: with one, `unixepoch('now', 'subsec')`, which is how the statements
-    /// ask for the time, returns that clock's time instead of the machine's, and `unixepoch` with
-    /// any other two arguments fails. The text of a statement stays what a user would paste into
-    /// the sqlite3 shell.
+    /// `clock` is for tests: with one, `strftime('%J', 'now')`, which is how the statements ask for
+    /// the time, returns that clock's time instead of the machine's, and `strftime` with any other
+    /// two arguments fails. The text of a statement stays what a user would paste into the sqlite3
+    /// shell.
     #[must_use]
     pub fn new(config: model::Sqlite, clock: Option<SharedClock>, busy_timeout: Duration) -> Self {
         Self { file: config.file, clock, busy_timeout: busy_timeout.min(MAX_BUSY_TIMEOUT) }
@@ -228,18 +228,20 @@ fn prepare(
     }
 }
 
-/// Makes `unixepoch('now', 'subsec')` return `clock`'s time, in seconds, as a REAL.
+/// Makes `strftime('%J', 'now')` return `clock`'s time, in days since the Julian epoch, as a REAL.
 fn override_clock(handle: &rusqlite::Connection, clock: SharedClock) -> rusqlite::Result<()> {
-    handle.create_scalar_function("unixepoch", 2, FunctionFlags::SQLITE_UTF8, move |context| {
+    const UNIX_EPOCH_DAYS: f64 = 2_440_587.5;
+    const MS_PER_DAY: f64 = 86_400_000.0;
+    handle.create_scalar_function("strftime", 2, FunctionFlags::SQLITE_UTF8, move |context| {
         let arguments = (context.get_raw(0), context.get_raw(1));
-        if arguments != (ValueRef::Text(b"now"), ValueRef::Text(b"subsec")) {
-            let refusal = "only unixepoch('now', 'subsec') is known to the clock of this connection";
+        if arguments != (ValueRef::Text(b"%J"), ValueRef::Text(b"now")) {
+            let refusal = "only strftime('%J', 'now') is known to the clock of this connection";
             return Err(rusqlite::Error::UserFunctionError(refusal.into()));
         }
-        // Milliseconds since 1970 are exact in a double until the year 287396.
         #[allow(clippy::cast_precision_loss, reason = "exact for every time a clock can show")]
-        let seconds = clock.unix_ms() as f64 / 1000.0;
-        Ok(seconds)
+        // Doubles near today are 40 us apart: no millisecond is lost.
+        let days = clock.unix_ms() as f64 / MS_PER_DAY + UNIX_EPOCH_DAYS;
+        Ok(days)
     })
 }
 

@@ -1,6 +1,6 @@
 //! The statements: templates in `sql/`, rendered for a dialect and a mapping.
 //!
-//! Names and constants of the configuration are quoted by [`quote`] and become text; values that
+//! Names and constants of the configuration are quoted by `quote.rs` and become text; values that
 //! change from sample to sample are [`Parameter`]s.
 
 mod context;

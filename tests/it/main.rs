@@ -10,8 +10,12 @@
 mod support;
 
 mod attempts;
+mod cli;
 mod kill;
 mod log_cases;
+mod page;
+mod plan;
 mod published_tables;
+mod readme;
 mod related_times;
 mod tailing;

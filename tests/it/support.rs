@@ -1,6 +1,9 @@
 //! What the integration tests share: an exporter on an embedded database whose clock stands still,
 //! and a reading of the page.
 
+pub mod parse;
+pub mod process;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,6 +62,35 @@ impl Bench {
         })
         .unwrap()
     }
+}
+
+/// Fails unless a file of the project says what it should. Run with UPDATE_GOLDEN=1 it writes the
+/// file instead, for a person to read the difference and to commit it.
+#[track_caller]
+pub fn assert_golden(file: &str, current: &str, expected: &str) {
+    if current == expected {
+        return;
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, expected).unwrap();
+        return;
+    }
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let (old, new) = (lines(current), lines(expected));
+    let gone: Vec<_> = old.iter().filter(|line| !new.contains(line)).collect();
+    let come: Vec<_> = new.iter().filter(|line| !old.contains(line)).collect();
+    panic!(
+        "{file} is not what the program says; if the change is meant, update it with\n\
+         \x20   UPDATE_GOLDEN=1 cargo test --test it\n\
+         only in {file}: {gone:#?}\nonly in the program: {come:#?}"
+    );
+}
+
+/// A file of the project; empty when it is not there yet.
+pub fn project_file(file: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_default()
 }
 
 /// Series of a page: name with labels, as written, to value.

@@ -1,0 +1,114 @@
+//! `serve` and `demo`: a server that answers, and that ends well.
+
+use std::collections::BTreeSet;
+use std::process::Stdio;
+
+use rusqlite::Connection;
+
+use crate::page::SCHEMA;
+use crate::support::parse::ParsedPage;
+use crate::support::process::{Running, run, wait_for};
+use crate::support::project_file;
+
+#[test]
+fn serve_answers_on_the_address_it_logs_and_ends_well_when_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Connection::open(folder.path().join("queue.db")).unwrap();
+    database.execute_batch(SCHEMA).unwrap();
+    let file = folder.path().join("config.yaml");
+    std::fs::write(
+        &file,
+        "sources: [{ name: db, sqlite: { file: queue.db }, queues: [{ name: jobs, preset: lease }] }]",
+    )
+    .unwrap();
+    let server = Running::start(&[&format!("--config.file={}", file.display())], Stdio::null());
+    wait_for("the first pass", || {
+        let (head, body) = server.get("/-/ready", "*/*");
+        if head.starts_with("HTTP/1.1 200 ") { Ok(()) } else { Err(body) }
+    });
+
+    let page = ParsedPage::prometheus(&server.metrics());
+    assert_eq!(page.named("sqlqueue_up").next().map(|sample| sample.value), Some(1.0));
+    let (head, body) = server.get("/metrics", "application/openmetrics-text;version=1.0.0");
+    assert!(head.to_lowercase().contains("content-type: application/openmetrics-text"), "{head}");
+    ParsedPage::openmetrics(&body);
+    assert!(server.get("/", "text/html").1.contains("href=\"/metrics\""));
+
+    assert_eq!(server.terminate().code(), Some(0));
+}
+
+#[test]
+fn an_address_that_is_taken_is_told_at_once() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let option = format!("--web.listen-address={}", taken.local_addr().unwrap());
+    let ended = run(&["demo", &option]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("the address is in use"), "{ended:?}");
+}
+
+/// Families of the golden list that the demo does not show, each with its reason.
+const NOT_IN_THE_DEMO: [(&str, &str); 3] = [
+    ("sqlqueue_run_in_progress_seconds", "a row of its run log is written when the step has ended"),
+    ("sqlqueue_exporter_state_last_save_successful", "it keeps no state file"),
+    ("sqlqueue_exporter_state_last_save_success_timestamp_seconds", "it keeps no state file"),
+];
+
+#[test]
+fn the_demo_feeds_every_family_and_its_values_move() {
+    let folder = tempfile::tempdir().unwrap();
+    let option = format!("--folder={}", folder.path().display());
+    // Nobody reads what it prints: that must not stop it.
+    let demo = Running::start(&["demo", "--speed=20", &option], Stdio::null());
+    let golden = project_file("tests/golden/families.txt");
+    let golden: BTreeSet<&str> = golden.lines().filter_map(|line| line.split(' ').next()).collect();
+    let expected: BTreeSet<&str> = golden
+        .into_iter()
+        .filter(|name| !NOT_IN_THE_DEMO.iter().any(|(absent, _)| absent == name))
+        .filter(|name| cfg!(target_os = "linux") || !name.starts_with("process_"))
+        .collect();
+    wait_for("a page with every family", || {
+        let page = ParsedPage::prometheus(&demo.metrics());
+        let shown: BTreeSet<&str> = page.families.iter().map(|family| family.name.as_str()).collect();
+        let differs: Vec<&str> = expected.symmetric_difference(&shown).copied().collect();
+        if differs.is_empty() { Ok(()) } else { Err(format!("{differs:?}")) }
+    });
+
+    // Everything the demo's actors do shows, sooner or later.
+    let sum = |page: &ParsedPage, name: &str| page.named(name).map(|sample| sample.value).sum::<f64>();
+    let mut still: BTreeSet<&str> = BTreeSet::from([
+        "sqlqueue_samples_total",
+        "sqlqueue_attempts_total",
+        "sqlqueue_retries_total",
+        "sqlqueue_run_steps_total",
+        "sqlqueue_run_step_candidates_total",
+        "sqlqueue_run_step_duration_seconds_count",
+        "sqlqueue_notifications_total",
+        "sqlqueue_oldest_ready_age_seconds",
+        "sqlqueue_longest_running_seconds",
+        "sqlqueue_jobs",
+    ]);
+    let first = ParsedPage::prometheus(&demo.metrics());
+    wait_for("values that change", || {
+        let page = ParsedPage::prometheus(&demo.metrics());
+        still.retain(|name| sum(&page, name) == sum(&first, name));
+        if still.is_empty() { Ok(()) } else { Err(still.clone()) }
+    });
+    let page = ParsedPage::prometheus(&demo.metrics());
+    assert_eq!(sum(&page, "sqlqueue_sample_errors_total"), 0.0);
+    assert_eq!(sum(&page, "sqlqueue_up"), 1.0);
+    assert_eq!(demo.terminate().code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_demo_whose_output_nobody_reads_goes_on() {
+    use std::os::unix::net::UnixStream;
+
+    let (output, reader) = UnixStream::pair().unwrap();
+    drop(reader);
+    let folder = tempfile::tempdir().unwrap();
+    let option = format!("--folder={}", folder.path().display());
+    let demo = Running::start(&["demo", &option], Stdio::from(std::os::fd::OwnedFd::from(output)));
+    demo.metrics();
+    assert_eq!(demo.terminate().code(), Some(0));
+}

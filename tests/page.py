@@ -1,0 +1,85 @@
+"""Reads the demo's page with the parsers of Python's prometheus_client, in both formats.
+
+usage: page.py LOG FOLDER. Finds the address in the demo's log, waits until the page has what the
+golden list of families says, and leaves the Prometheus format in FOLDER/page.txt.
+"""
+
+import gzip
+import pathlib
+import re
+import sys
+import time
+import urllib.request
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as read_prometheus
+
+# Far longer than it takes; a machine may be busy.
+PATIENCE_SECONDS = 120
+
+# The demo keeps no state file, and its run log has no rows that are written when a step begins.
+NOT_IN_THE_DEMO = {
+    "sqlqueue_run_in_progress_seconds",
+    "sqlqueue_exporter_state_last_save_successful",
+    "sqlqueue_exporter_state_last_save_success_timestamp_seconds",
+}
+
+
+def wait_for(what, look):
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not (found := look()):
+        if time.monotonic() > end:
+            sys.exit(f"{what}: not within {PATIENCE_SECONDS} s")
+        time.sleep(0.05)
+    return found
+
+
+def get(url, accept):
+    """The page as Prometheus asks for it: named format, compressed."""
+    headers = {"Accept": accept, "Accept-Encoding": "gzip"}
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip", answer.headers
+        return answer.headers["Content-Type"], gzip.decompress(answer.read()).decode()
+
+
+def series(families):
+    """Name with labels of every sample; a series that is there twice is a fault."""
+    found = set()
+    for family in families:
+        for sample in family.samples:
+            labels = dict(sample.labels)
+            if "le" in labels:
+                labels["le"] = float(labels["le"])
+            key = (sample.name, tuple(sorted(labels.items())))
+            assert key not in found, f"{key} is there twice"
+            found.add(key)
+    return found
+
+
+def main(log, folder):
+    pattern = re.compile(r"address=(\S+) path=(\S+)")
+    found = wait_for("an address in the log", lambda: pattern.search(pathlib.Path(log).read_text()))
+    url = f"http://{found[1]}{found[2]}"
+    golden = pathlib.Path(__file__).with_name("golden") / "families.txt"
+    expected = {line.split()[0] for line in golden.read_text().splitlines()} - NOT_IN_THE_DEMO
+
+    def full_page():
+        content_type, text = get(url, "text/plain;version=0.0.4")
+        assert content_type.startswith("text/plain; version=0.0.4"), content_type
+        shown = set(re.findall(r"^# TYPE (\S+) ", text, re.MULTILINE))
+        return text if shown >= expected else None
+
+    text = wait_for("a page with every family", full_page)
+    pathlib.Path(folder, "page.txt").write_text(text)
+    prometheus = series(read_prometheus(text))
+
+    content_type, text = get(url, "application/openmetrics-text;version=1.0.0")
+    assert content_type.startswith("application/openmetrics-text; version=1.0.0"), content_type
+    openmetrics = series(read_openmetrics(text))
+    # Queues and steps may have come or gone in between, but nothing is in one format only.
+    names = {name for name, _ in prometheus}, {name for name, _ in openmetrics}
+    assert names[0] == names[1], names[0] ^ names[1]
+    print(f"{len(expected)} families; {len(prometheus)} series in one format, {len(openmetrics)} in the other")
+
+
+main(*sys.argv[1:])
