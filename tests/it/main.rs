@@ -7,6 +7,11 @@
     reason = "in a test a panic is how a failure is told"
 )]
 
+mod backend;
 mod support;
 
+mod lease_cases;
+mod log_cases;
 mod published_tables;
+mod queue_cases;
+mod real_server;

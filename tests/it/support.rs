@@ -31,7 +31,7 @@ impl Bench {
         let file = folder.path().join("queue.db");
         let database = Connection::open(&file).unwrap();
         for fixture in fixtures {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture);
+            let path = fixture_folder().join(fixture);
             database.execute_batch(&std::fs::read_to_string(path).unwrap()).unwrap();
         }
         Self { _folder: folder, file, database, clock: ManualClock::at(NOW_MS) }
@@ -60,6 +60,12 @@ impl Bench {
     }
 }
 
+/// The folder of the fixtures, also for a package below this one.
+fn fixture_folder() -> PathBuf {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|up| up.join("tests/fixtures"));
+    folders.find(|folder| folder.is_dir()).unwrap()
+}
+
 /// Series of a page: name with labels, as written, to value.
 #[derive(Debug)]
 pub struct Series(BTreeMap<String, f64>);
@@ -75,6 +81,11 @@ impl Series {
             assert_eq!(twice, None, "{name} is there twice");
         }
         Self(series)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &BTreeMap<String, f64> {
+        &self.0
     }
 
     /// The value of one series, or `None` when the page does not have it.
