@@ -3,7 +3,8 @@
     `fresh` are the next rows above the watermark, in bounded batches. `late` are rows whose ids
     were missing when the watermark passed them: ids are handed out in one order and committed in
     another, and READPAST leaves out what is not committed yet. The first sample (`head`) reads the
-    newest rows instead and counts none of them.
+    newest rows instead and counts none of them; through a predicate it looks at the same number of
+    rows, however few of them fit.
 
     The ranges of `late` are rows of their own, joined one by one: a planner that is given them as a
     long list of alternatives may rather read the whole log. -#}
@@ -58,7 +59,7 @@ ORDER BY entry.id
 {%- endmacro -%}
 
 {%- macro entries(columns) -%}
-{%- if mode == "head" -%}
+{%- if mode == "head" and filter -%}
 newest_rows AS (
     SELECT{{ db.top(batch_size) }} *
     FROM {{ table }} AS t{{ db.hints() }}
@@ -71,6 +72,14 @@ entry AS (
     FROM newest_rows AS t
     WHERE 1 = 1
 {{- filtered() }}
+)
+{%- elif mode == "head" -%}
+entry AS (
+    SELECT{{ db.top(batch_size) }}
+        {{ columns }}
+    FROM {{ table }} AS t{{ db.hints() }}
+    ORDER BY {{ id }} DESC
+{{- db.limit(batch_size) }}
 )
 {%- else -%}
 fresh AS (

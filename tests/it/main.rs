@@ -7,15 +7,19 @@
     reason = "in a test a panic is how a failure is told"
 )]
 
-mod support;
-
 mod attempts;
+mod backend;
 mod cli;
 mod kill;
+mod lease_cases;
 mod log_cases;
+mod mutable_logs;
 mod page;
 mod plan;
 mod published_tables;
+mod queue_cases;
 mod readme;
+mod real_server;
 mod related_times;
+mod support;
 mod tailing;

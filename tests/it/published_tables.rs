@@ -1,6 +1,18 @@
 //! The three source systems with their tables exactly as published.
 
-use crate::support::{Bench, Series};
+use std::time::Duration;
+
+use crate::backend::{Backend, on_both_databases};
+use crate::support::Series;
+
+on_both_databases! {
+    a_lease_table_without_times_has_counts_and_no_age
+    a_destructive_queue_shows_owned_rows_as_running
+    run_log_rows_become_counters_and_histograms_by_step_and_outcome
+    an_application_lock_shows_for_how_long_it_was_found_held
+    control_rows_become_notifications_by_kind
+    a_step_that_was_never_seen_is_at_zero_for_one_sample_before_it_counts
+}
 
 const LEASE: &str = "    queues:\n      - { name: demo, table: QueueDemo, preset: lease_minimal }\n";
 const TRANSACTIONAL: &str =
@@ -15,10 +27,9 @@ const RUN_LOG: &str = "    run_logs:
       - { name: events, table: tabela_powiadomien, preset: notification_control_pl, kinds: [komentarz] }
 ";
 
-#[tokio::test]
-async fn a_lease_table_without_times_has_counts_and_no_age() {
-    let bench = Bench::new(&["published_lease.sql"]);
-    let exporter = bench.exporter(LEASE);
+async fn a_lease_table_without_times_has_counts_and_no_age(db: Backend) {
+    db.fixture("published_lease").await;
+    let exporter = db.exporter(LEASE);
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(r#"sqlqueue_up{source="db"}"#, 1.0);
@@ -30,7 +41,7 @@ async fn a_lease_table_without_times_has_counts_and_no_age() {
     assert_eq!(series.get(&jobs("done")), None, "finished rows are not read");
     assert_eq!(series.get(&jobs("scheduled")), None, "the table cannot show it");
     series.assert(r#"sqlqueue_expired_leases{source="db",queue="demo"}"#, 1.0);
-    series.assert(r#"sqlqueue_oldest_expired_lease_seconds{source="db",queue="demo"}"#, 60.0);
+    db.assert_age(&series, r#"sqlqueue_oldest_expired_lease_seconds{source="db",queue="demo"}"#, 60.0).await;
     for absent in [
         "sqlqueue_oldest_ready_age_seconds",
         "sqlqueue_longest_running_seconds",
@@ -42,10 +53,9 @@ async fn a_lease_table_without_times_has_counts_and_no_age() {
     }
 }
 
-#[tokio::test]
-async fn a_destructive_queue_shows_owned_rows_as_running() {
-    let bench = Bench::new(&["published_transactional.sql"]);
-    let exporter = bench.exporter(TRANSACTIONAL);
+async fn a_destructive_queue_shows_owned_rows_as_running(db: Backend) {
+    db.fixture("published_transactional").await;
+    let exporter = db.exporter(TRANSACTIONAL);
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="ready"}"#, 2.0);
@@ -53,17 +63,16 @@ async fn a_destructive_queue_shows_owned_rows_as_running() {
     series.assert_absent("sqlqueue_oldest_ready_age_seconds");
     series.assert_absent("sqlqueue_expired_leases");
 
-    bench.execute("DELETE FROM TransactionQueue");
+    db.execute("DELETE FROM TransactionQueue").await;
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="ready"}"#, 0.0);
     series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="running"}"#, 0.0);
 }
 
-#[tokio::test]
-async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome() {
-    let bench = Bench::new(&["published_run_log.sql"]);
-    let exporter = bench.exporter(RUN_LOG);
+async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome(db: Backend) {
+    db.fixture("published_run_log").await;
+    let exporter = db.exporter(RUN_LOG);
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     let steps = |step: &str, outcome: &str| {
@@ -75,17 +84,18 @@ async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome() {
         }
     }
 
-    bench.execute(
+    db.execute(
         "INSERT INTO tabela_przebiegow (krok, start, koniec, ms, kandydatow, blad) VALUES
-        ('komentarze', '2026-11-30 11:50:00.000', '2026-11-30 11:50:00.012', 12, 2, NULL),
-        ('przebieg', '2026-11-30 11:50:00.000', '2026-11-30 11:50:00.015', 15, NULL, NULL),
-        ('komentarze', '2026-11-30 11:51:00.000', '2026-11-30 11:51:00.003', 3, 0, NULL),
-        ('przebieg', '2026-11-30 11:51:00.000', '2026-11-30 11:51:00.004', 4, NULL, NULL),
-        ('przebieg', '2026-11-30 11:52:00.000', '2026-11-30 11:52:00.000', 0, NULL,
+        ('komentarze', '2026-11-30T11:50:00.000', '2026-11-30T11:50:00.012', 12, 2, NULL),
+        ('przebieg', '2026-11-30T11:50:00.000', '2026-11-30T11:50:00.015', 15, NULL, NULL),
+        ('komentarze', '2026-11-30T11:51:00.000', '2026-11-30T11:51:00.003', 3, 0, NULL),
+        ('przebieg', '2026-11-30T11:51:00.000', '2026-11-30T11:51:00.004', 4, NULL, NULL),
+        ('przebieg', '2026-11-30T11:52:00.000', '2026-11-30T11:52:00.000', 0, NULL,
             'POMINIETY: poprzedni przebieg jeszcze trwa (kod -1)'),
-        ('komentarze', '2026-11-30 11:53:00.000', '2026-11-30 11:53:00.007', 7, NULL,
+        ('komentarze', '2026-11-30T11:53:00.000', '2026-11-30T11:53:00.007', 7, NULL,
             'BLAD 1205: Transaction was deadlocked')",
-    );
+    )
+    .await;
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(&steps("przebieg", "ok"), 2.0);
@@ -102,63 +112,64 @@ async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome() {
     series.assert(r#"sqlqueue_run_step_candidates_total{source="db",run_log="runs",step="komentarze"}"#, 2.0);
     series.assert(r#"sqlqueue_run_consecutive_skips{source="db",run_log="runs"}"#, 1.0);
 
-    bench.execute(
+    db.execute(
         "INSERT INTO tabela_przebiegow (krok, start, koniec, ms, kandydatow, blad) VALUES
-        ('przebieg', '2026-11-30 11:54:00.000', '2026-11-30 11:54:00.005', 5, NULL, NULL)",
-    );
+        ('przebieg', '2026-11-30T11:54:00.000', '2026-11-30T11:54:00.005', 5, NULL, NULL)",
+    )
+    .await;
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(r#"sqlqueue_run_consecutive_skips{source="db",run_log="runs"}"#, 0.0);
     series.assert(&steps("przebieg", "ok"), 3.0);
 }
 
-#[tokio::test]
-async fn an_application_lock_shows_for_how_long_it_was_found_held() {
-    let bench = Bench::new(&["published_run_log.sql"]);
-    let exporter = bench.exporter(RUN_LOG);
+async fn an_application_lock_shows_for_how_long_it_was_found_held(db: Backend) {
+    db.fixture("published_run_log").await;
+    let exporter = db.exporter(RUN_LOG);
     let held = r#"sqlqueue_run_lock_held{source="db",run_log="runs"}"#;
     let held_for = r#"sqlqueue_run_lock_held_seconds{source="db",run_log="runs"}"#;
     exporter.sample_once().await;
     Series::of(&exporter).assert(held, 0.0);
 
-    bench.execute("INSERT INTO application_lock VALUES ('dbo.powiadomienia_przebieg', 'run', '')");
+    db.take_lock("dbo.powiadomienia_przebieg").await;
     exporter.sample_once().await;
     Series::of(&exporter).assert(held, 1.0);
     Series::of(&exporter).assert(held_for, 0.0);
-    bench.clock.advance(std::time::Duration::from_secs(15));
+    let passed = db.advance(Duration::from_secs(15));
     exporter.sample_once().await;
-    Series::of(&exporter).assert(held_for, 15.0);
+    Series::of(&exporter).assert(held, 1.0);
+    db.assert_age(&Series::of(&exporter), held_for, passed).await;
 
-    bench.execute("DELETE FROM application_lock");
+    db.release_lock("dbo.powiadomienia_przebieg").await;
     exporter.sample_once().await;
     Series::of(&exporter).assert(held, 0.0);
     Series::of(&exporter).assert(held_for, 0.0);
 }
 
-#[tokio::test]
-async fn control_rows_become_notifications_by_kind() {
-    let bench = Bench::new(&["published_run_log.sql"]);
-    let exporter = bench.exporter(RUN_LOG);
+async fn control_rows_become_notifications_by_kind(db: Backend) {
+    db.fixture("published_run_log").await;
+    let exporter = db.exporter(RUN_LOG);
     exporter.sample_once().await;
     let total = r#"sqlqueue_notifications_total{source="db",control_table="events",kind="komentarz"}"#;
     Series::of(&exporter).assert(total, 0.0);
-    bench.execute(
+    db.execute(
         "INSERT INTO tabela_powiadomien (rodzaj, klucz, klucz2, kiedy) VALUES
-        ('komentarz', 1, 2, '2026-11-30 11:50:00.000'), ('komentarz', 2, 3, '2026-11-30 11:51:00.000')",
-    );
+        ('komentarz', 1, 2, '2026-11-30T11:50:00.000'), ('komentarz', 2, 3, '2026-11-30T11:51:00.000')",
+    )
+    .await;
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(total, 2.0);
 }
 
-#[tokio::test]
-async fn a_step_that_was_never_seen_is_at_zero_for_one_sample_before_it_counts() {
-    let bench = Bench::new(&["published_run_log.sql"]);
-    let exporter = bench.exporter(RUN_LOG);
+async fn a_step_that_was_never_seen_is_at_zero_for_one_sample_before_it_counts(db: Backend) {
+    db.fixture("published_run_log").await;
+    let exporter = db.exporter(RUN_LOG);
     exporter.sample_once().await;
-    bench.execute(
-        "INSERT INTO tabela_przebiegow (krok, start, ms) VALUES ('zamowienia', '2026-11-30 11:50:00.000', 9)",
-    );
+    db.execute(
+        "INSERT INTO tabela_przebiegow (krok, start, ms) VALUES ('zamowienia', '2026-11-30T11:50:00.000', 9)",
+    )
+    .await;
     let ok = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="zamowienia",outcome="ok"}"#;
     assert_eq!(Series::of(&exporter).get(ok), None);
     exporter.sample_once().await;

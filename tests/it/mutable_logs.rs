@@ -1,0 +1,174 @@
+//! Logs whose rows change or disappear under the reader, and logs that are read through a predicate.
+
+use std::time::Duration;
+
+use crate::support::{Bench, Series};
+
+const COMMAND_LOG: &str = "CREATE TABLE CommandLog (
+    ID INTEGER PRIMARY KEY, CommandType TEXT NOT NULL, StartTime TEXT NOT NULL, EndTime TEXT NULL,
+    ErrorNumber INTEGER NULL, ErrorMessage TEXT NULL)";
+const COMMANDS: &str = "    run_logs:
+      - name: commands
+        table: CommandLog
+        id: ID
+        step: CommandType
+        steps: [BACKUP]
+        start: StartTime
+        end: EndTime
+        mutable: true
+        open_window: 1h
+        outcome:
+          column: ErrorNumber
+          rules: [{ equals: 0, outcome: ok }, { is_null: true, outcome: skipped }]
+          default: error
+";
+
+fn outcome(outcome: &str) -> String {
+    format!(r#"sqlqueue_run_steps_total{{source="db",run_log="commands",step="BACKUP",outcome="{outcome}"}}"#)
+}
+
+const IN_PROGRESS: &str = r#"sqlqueue_run_in_progress_seconds{source="db",run_log="commands",step="BACKUP"}"#;
+
+async fn mutable_log() -> (Bench, sqlqueue_exporter::exporter::Exporter) {
+    let bench = Bench::new(&[]);
+    bench.execute(COMMAND_LOG);
+    let exporter = bench.exporter(COMMANDS);
+    exporter.sample_once().await;
+    bench.execute(
+        "INSERT INTO CommandLog (ID, CommandType, StartTime, EndTime, ErrorNumber, ErrorMessage) VALUES
+        (1, 'BACKUP', '2026-11-30 11:00:00', '2026-11-30 11:00:05', 0, NULL),
+        (2, 'BACKUP', '2026-11-30 11:10:00', '2026-11-30 11:10:05', 1205, 'deadlock'),
+        (3, 'BACKUP', '2026-11-30 11:30:00', NULL, NULL, NULL),
+        (4, 'BACKUP', '2026-11-30 11:40:00', '2026-11-30 11:40:00', NULL, NULL),
+        (5, 'BACKUP', '2026-11-30 11:50:00', '2026-11-30 11:50:01', 2508, NULL)",
+    );
+    exporter.sample_once().await;
+    (bench, exporter)
+}
+
+#[tokio::test]
+async fn a_mutable_log_counts_a_row_when_it_ends_although_no_id_moved() {
+    let (bench, exporter) = mutable_log().await;
+    let series = Series::of(&exporter);
+    series.assert(&outcome("ok"), 1.0);
+    series.assert(&outcome("error"), 2.0);
+    series.assert(&outcome("skipped"), 1.0);
+    series.assert(IN_PROGRESS, 1_800.0);
+
+    bench.execute("UPDATE CommandLog SET EndTime = '2026-11-30 12:00:00', ErrorNumber = 0 WHERE ID = 3");
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(&outcome("ok"), 2.0);
+    series.assert(&outcome("skipped"), 1.0);
+    series.assert(IN_PROGRESS, 0.0);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(&outcome("ok"), 2.0);
+}
+
+#[tokio::test]
+async fn a_row_that_never_ends_becomes_stale_and_not_ok() {
+    let (bench, exporter) = mutable_log().await;
+    bench.clock.advance(Duration::from_secs(3_601));
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(IN_PROGRESS, 0.0);
+    series.assert(&outcome("ok"), 1.0);
+    series.assert(&outcome("skipped"), 1.0);
+    // It was given up, so its end comes too late.
+    bench.execute("UPDATE CommandLog SET EndTime = '2026-11-30 13:30:00', ErrorNumber = 0 WHERE ID = 3");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(&outcome("ok"), 1.0);
+}
+
+#[tokio::test]
+async fn an_open_row_that_is_deleted_stops_being_in_progress() {
+    let (bench, exporter) = mutable_log().await;
+    bench.execute("DELETE FROM CommandLog WHERE ID = 3");
+    exporter.sample_once().await;
+    bench.clock.advance(Duration::from_secs(601)); // the late window, 10 minutes
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(IN_PROGRESS, 0.0);
+}
+
+#[tokio::test]
+async fn a_row_that_runs_when_the_exporter_starts_counts_when_it_ends() {
+    let bench = Bench::new(&[]);
+    bench.execute(COMMAND_LOG);
+    bench.execute("INSERT INTO CommandLog VALUES (7, 'BACKUP', '2026-11-30 11:30:00', NULL, NULL, NULL)");
+    let exporter = bench.exporter(COMMANDS);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(IN_PROGRESS, 1_800.0);
+    bench.execute("UPDATE CommandLog SET EndTime = '2026-11-30 12:00:00', ErrorNumber = 0");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(&outcome("ok"), 1.0);
+    Series::of(&exporter).assert(IN_PROGRESS, 0.0);
+}
+
+const JOB_HISTORY: &str = "CREATE TABLE sysjobhistory (
+    instance_id INTEGER PRIMARY KEY, job_name TEXT NOT NULL, step_id INTEGER NOT NULL,
+    run_status INTEGER NOT NULL, run_duration INTEGER NOT NULL)";
+
+#[tokio::test]
+async fn a_truncated_table_is_read_from_its_start() {
+    let bench = Bench::new(&[]);
+    bench.execute(JOB_HISTORY);
+    bench.execute("INSERT INTO sysjobhistory VALUES (5000, 'night', 0, 1, 10)");
+    let exporter = bench.exporter(
+        "    run_logs:
+      - { name: agent, table: sysjobhistory, id: instance_id, step: job_name, outcome: { default: ok } }
+",
+    );
+    exporter.sample_once().await;
+    bench.execute(
+        "DELETE FROM sysjobhistory;
+        INSERT INTO sysjobhistory VALUES (1, 'night', 0, 1, 10), (2, 'night', 0, 1, 10)",
+    );
+    exporter.sample_once().await; // finds out
+    exporter.sample_once().await; // reads from the start
+    let ok = r#"sqlqueue_run_steps_total{source="db",run_log="agent",step="night",outcome="ok"}"#;
+    Series::of(&exporter).assert(ok, 2.0);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 2.0);
+}
+
+#[tokio::test]
+async fn a_long_absence_is_caught_up_batch_by_batch() {
+    let bench = Bench::new(&[]);
+    bench.execute(JOB_HISTORY);
+    let exporter = bench.exporter(
+        "    run_logs:
+      - { name: agent, table: sysjobhistory, id: instance_id, step: job_name, steps: [night], batch_size: 100, outcome: { default: ok } }
+",
+    );
+    exporter.sample_once().await;
+    bench.execute(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
+        INSERT INTO sysjobhistory SELECT i, 'night', 0, 1, 10 FROM n",
+    );
+    let ok = r#"sqlqueue_run_steps_total{source="db",run_log="agent",step="night",outcome="ok"}"#;
+    for counted in [100.0, 200.0, 250.0, 250.0] {
+        exporter.sample_once().await;
+        Series::of(&exporter).assert(ok, counted);
+    }
+}
+
+#[tokio::test]
+async fn rows_of_another_predicate_are_passed_over_and_not_looked_through_for_ever() {
+    let bench = Bench::new(&[]);
+    bench.execute(JOB_HISTORY);
+    let exporter = bench.exporter(
+        "    run_logs:
+      - { name: runs, table: sysjobhistory, where: { step_id: 0 }, id: instance_id, step: job_name, steps: [night], outcome: { default: ok } }
+",
+    );
+    exporter.sample_once().await;
+    let ok = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="night",outcome="ok"}"#;
+    // Steps only: the watermark passes them, and a run that took its id among them still counts.
+    bench.execute("INSERT INTO sysjobhistory VALUES (1, 'night', 1, 1, 10), (3, 'night', 2, 1, 10)");
+    exporter.sample_once().await;
+    bench.execute("INSERT INTO sysjobhistory VALUES (2, 'night', 0, 1, 10), (4, 'night', 0, 1, 10)");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 2.0);
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ok, 2.0);
+}

@@ -1,0 +1,313 @@
+//! What only a real server can show. `SQLQUEUE_TEST_MSSQL` names it (tests/support/mssql_server.rs);
+//! the login must be allowed to create databases. The cases that the embedded database can show too
+//! run on both and are in the other modules.
+
+use sqlqueue_exporter::config::TargetConfig;
+use sqlqueue_exporter::sample::Sample;
+use sqlqueue_exporter::source::{Rows, Value};
+use sqlqueue_exporter::statement::{self, Dialect, Parameter, Statement, TailRequest};
+
+use crate::backend::{Backend, on_server, server, unproven};
+use crate::support::Series;
+
+/// A test of the case of this name.
+macro_rules! tests {
+    ($($test:ident: $case:ident)*) => {
+        $(#[tokio::test]
+        async fn $test() {
+            on_server(concat!("real_server::", stringify!($test)), $case).await;
+        })*
+    };
+}
+
+tests! {
+    a_named_zone_takes_the_offset_of_the_row_s_own_date: named_zone
+    the_server_s_zone_is_that_of_its_clock: server_zone
+    a_printed_statement_runs_as_it_is_and_answers_the_same: printed_statements
+    a_table_of_another_database_is_read_by_its_full_name: full_name
+    every_statement_bounds_its_wait_for_locks: guard
+    rows_that_workers_have_locked_are_in_flight: rows_in_flight
+    a_table_lock_is_an_error_and_no_low_number: table_lock
+}
+
+async fn named_zone(db: Backend) {
+    db.execute(
+        "CREATE TABLE Local (Id int PRIMARY KEY, Step varchar(20) NOT NULL, Began datetime2(3) NULL, \
+         Old datetime NULL)",
+    )
+    .await;
+    db.execute(
+        "INSERT INTO Local VALUES (1, 'winter', '2026-11-30T12:30:00', '2026-11-30T12:30:00'), \
+         (2, 'summer', '2026-07-01T12:00:00', '2026-07-01T12:00:00')",
+    )
+    .await;
+    for column in ["Began", "Old"] {
+        let log = format!(
+            "    run_logs:\n      - name: log\n        table: Local\n        id: Id\n        step: Step\n        \
+             start: {{ column: {column}, zone: Central European Standard Time }}\n        end: {{ column: \
+             {column}, zone: Central European Standard Time }}\n        outcome: {{ default: ok }}\n"
+        );
+        let series = db.sample(&log).await;
+        for (step, unix) in [("winter", 1_796_038_200.0), ("summer", 1_782_900_000.0)] {
+            let start = format!(
+                r#"sqlqueue_run_last_start_timestamp_seconds{{source="db",run_log="log",step="{step}"}}"#
+            );
+            series.assert(&start, unix);
+        }
+        let oldest = r#"sqlqueue_run_log_oldest_row_timestamp_seconds{source="db",run_log="log"}"#;
+        series.assert(oldest, 1_796_038_200.0);
+    }
+}
+
+async fn server_zone(db: Backend) {
+    db.fixture("published_run_log").await;
+    db.execute("INSERT INTO tabela_powiadomien (rodzaj, klucz) VALUES ('komentarz', 1)").await;
+    let step = "INSERT INTO tabela_przebiegow (krok, start, koniec, ms) VALUES ('przebieg', SYSDATETIME(), \
+                SYSDATETIME(), 0)";
+    let before = db.present().await.unix_s(0);
+    db.execute(step).await;
+    let series = db
+        .sample(
+            "    run_logs:
+      - { name: runs, preset: notification_run_log_pl }
+    control_tables:
+      - { name: events, preset: notification_control_pl }
+",
+        )
+        .await;
+    let after = db.present().await.unix_s(1);
+    for name in [
+        r#"sqlqueue_run_last_start_timestamp_seconds{source="db",run_log="runs",step="przebieg"}"#,
+        r#"sqlqueue_run_last_success_timestamp_seconds{source="db",run_log="runs",step="przebieg"}"#,
+    ] {
+        let found = series.get(name).unwrap();
+        #[allow(clippy::cast_precision_loss, reason = "seconds since 1970 are exact")]
+        let fits = (before as f64..=after as f64).contains(&found);
+        assert!(fits, "{name} is {found}, not within {before} and {after}");
+    }
+    let last = r#"sqlqueue_notification_last_timestamp_seconds{source="db",control_table="events",kind="komentarz"}"#;
+    assert!(series.get(last).is_some(), "{series:?}");
+}
+
+/// Targets that use every branch of every template.
+const EVERY_MAPPING: &str = "    queues:
+      - { name: minimal, table: QueueDemo, preset: lease_minimal }
+      - { name: done, table: QueueDemo, preset: lease_minimal, count_done: true }
+      - { name: full, preset: lease }
+      - { name: rowlock, preset: transactional }
+      - { name: rowlock_of_some, preset: transactional, where: { Payload: it's } }
+      - { name: owner, preset: transactional_owner }
+      - name: since
+        table: Wide
+        queue_label: Label
+        state: { done_when_set: Utc }
+        lease: { kind: since, column: { column: Zoned, zone: offset }, timeout: 5m, tolerance: 30s }
+        claimed_at: { column: Utc, zone: Pacific Standard Time }
+        available_at: { column: UnixMs, encoding: unix_ms }
+        enqueued_at: { column: Ticks, encoding: dotnet_ticks }
+        attempts: { column: Number, counts: failures }
+        max_attempts: 5
+      - name: none
+        table: Wide
+        where: { Label: \"ż'\", Number: 3 }
+        state: { column: Number, map: { 1: ready, 2: running, 3: done, 10: done, 4: failed, 5: scheduled, 6: retrying } }
+        lease: { kind: none }
+        enqueued_at: { column: Utc, zone: server }
+        claimed_at: { column: UnixS, encoding: unix_s }
+    run_logs:
+      - name: published
+        preset: notification_run_log_pl
+        lock: { resource: dbo.powiadomienia_przebieg }
+      - name: wide
+        table: Wide
+        id: Id
+        step: Label
+        where: { Number: 3 }
+        start: { column: Utc, zone: server }
+        end: { column: Zoned, zone: offset }
+        candidates: Number
+        outcome: { column: Label, rules: [{ equals: 'it''s', outcome: ok }, { like: '100[%]%', outcome: warning }], default: error }
+      - { name: s, table: Wide, id: Id, step: Label, duration: { column: Number, unit: s }, outcome: { default: ok } }
+      - { name: hhmmss, table: Wide, id: Id, step: Label, duration: { column: Number, unit: hhmmss }, outcome: { default: ok } }
+    control_tables:
+      - { name: published, preset: notification_control_pl }
+      - { name: wide, table: Wide, id: Id, kind: Label, where: { Number: 3 } }
+";
+
+async fn every_mapping(db: &Backend) {
+    for fixture in
+        ["published_lease", "published_transactional", "published_run_log", "lease", "transactional"]
+    {
+        db.fixture(fixture).await;
+    }
+    db.execute(
+        "CREATE TABLE Wide (Id bigint PRIMARY KEY, Label nvarchar(20) NULL, Number int NULL, Utc datetime2(7) \
+         NULL, Zoned datetimeoffset(7) NULL, UnixS int NULL, UnixMs bigint NULL, Ticks bigint NULL)",
+    )
+    .await;
+    let t = db.present().await;
+    let (utc, zoned) = (t.at(-60), t.at_offset(-60, 1));
+    let (unix_s, unix_ms, ticks) = (t.unix_s(-60), t.unix_ms(-60), t.ticks(-60));
+    for (id, utc) in [(1, "NULL"), (5, utc.as_str())] {
+        db.execute(&format!(
+            "INSERT INTO Wide VALUES ({id}, N'ż''', 3, {utc}, {zoned}, {unix_s}, {unix_ms}, {ticks})"
+        ))
+        .await;
+    }
+}
+
+/// What a sampler asks of a target: once for a queue, at the start and later for a log.
+fn requests(target: TargetConfig<'_>) -> Vec<TailRequest> {
+    match target {
+        TargetConfig::Queue(_) => vec![TailRequest::Head],
+        TargetConfig::RunLog(_) | TargetConfig::AttemptLog(_) | TargetConfig::ControlTable(_) => {
+            vec![TailRequest::Head, TailRequest::After { watermark: 4, gaps: vec![(1, 1), (3, 3)] }]
+        }
+    }
+}
+
+/// A person who pastes a statement sees what the exporter sees.
+async fn printed_statements(db: Backend) {
+    every_mapping(&db).await;
+    let config = db.config(EVERY_MAPPING);
+    let lock_timeout = config.global.lock_timeout;
+    let mut session = server(&db).session().await;
+    for target in config.sources[0].targets() {
+        let mut statements = Vec::new();
+        for request in requests(target) {
+            statements.push(statement::sample(Dialect::Mssql, target, &request, lock_timeout).unwrap());
+        }
+        let samples = statements.len();
+        statements.extend(statement::seek(Dialect::Mssql, target, lock_timeout).unwrap());
+        for (index, statement) in statements.into_iter().enumerate() {
+            // In one batch, with its values declared in it.
+            let printed = statement::runnable(Dialect::Mssql, &statement);
+            let batch = Statement { text: printed.clone(), parameters: Vec::new() };
+            let mut answers = Vec::new();
+            for statement in [&statement, &batch] {
+                let answer = session.query(statement).await;
+                answers.push(answer.unwrap_or_else(|error| panic!("{error}\n{}", statement.text)));
+            }
+            if index < samples {
+                Sample::decode(target, &answers[0]).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+            }
+            assert_eq!(without_ages(&answers[0]), without_ages(&answers[1]), "{printed}");
+        }
+    }
+}
+
+/// An answer less its clock, and the ages that the clock makes.
+fn without_ages(rows: &Rows) -> Vec<Vec<Value>> {
+    let ages = ["now_ms", "oldest_ready_age_ms", "oldest_expired_lease_ms", "longest_running_ms"];
+    let mut rows = rows.clone();
+    for row in &mut rows.rows {
+        for (value, column) in row.iter_mut().zip(&rows.columns) {
+            if ages.contains(&column.as_str()) {
+                *value = Value::Null;
+            }
+        }
+    }
+    rows.rows
+}
+
+async fn full_name(db: Backend) {
+    db.fixture("published_lease").await;
+    db.fixture("transactional").await;
+    db.execute("INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES (SYSUTCDATETIME(), 'x')").await;
+    let database = server(&db).database();
+    let targets = format!(
+        "    queues:\n      - {{ name: demo, table: {database}.dbo.QueueDemo, preset: lease_minimal }}\n      \
+         - {{ name: work, table: {database}.dbo.WorkQueue, preset: transactional }}\n"
+    );
+    let series = db.sample(&targets).await;
+    series.assert(r#"sqlqueue_jobs{source="db",queue="demo",state="ready"}"#, 2.0);
+    series.assert(r#"sqlqueue_jobs{source="db",queue="work",state="ready"}"#, 1.0);
+    let config = db.config(&targets);
+    let demo = config.sources[0].targets().next().unwrap();
+    let seek = statement::seek(Dialect::Mssql, demo, config.global.lock_timeout).unwrap().unwrap();
+    let found = db.query(&seek).await.unwrap();
+    assert!(matches!(found.rows[0][0], Value::Text(_)), "{found:?}");
+}
+
+async fn guard(db: Backend) {
+    every_mapping(&db).await;
+    let config = db.config(EVERY_MAPPING);
+    let mut session = server(&db).session().await;
+    for target in config.sources[0].targets() {
+        for request in requests(target) {
+            let asked =
+                statement::sample(Dialect::Mssql, target, &request, config.global.lock_timeout).unwrap();
+            let (settings, _) = asked.text.split_once("READ COMMITTED;").unwrap();
+            let probe = Statement {
+                text: format!(
+                    "{settings}READ COMMITTED;\nSELECT CAST(@@LOCK_TIMEOUT AS BIGINT) AS ms WHERE @P1 = 1"
+                ),
+                parameters: vec![Parameter { meaning: "any", value: Value::Int(1) }],
+            };
+            assert_eq!(session.query(&probe).await.unwrap().rows, [vec![Value::Int(1000)]]);
+        }
+    }
+}
+
+/// Whether the server leaves out the rows that another session has locked. Servers that only speak
+/// the protocol take the hint and do not act on it.
+async fn skips_locked_rows(db: &Backend) -> bool {
+    let mut worker = server(db).session().await;
+    worker.execute("BEGIN TRANSACTION; UPDATE WorkQueue SET Payload = 'y' WHERE WorkId = 1").await;
+    let text = "SELECT COUNT_BIG(*) AS n FROM WorkQueue WITH (READPAST, READCOMMITTEDLOCK) WHERE WorkId = 1";
+    let seen = db.query(&Statement { text: text.to_owned(), parameters: Vec::new() }).await.unwrap();
+    worker.execute("ROLLBACK TRANSACTION").await;
+    seen.rows == [vec![Value::Int(0)]]
+}
+
+const WORK: &str = "    queues:\n      - { name: work, preset: transactional }\n";
+
+async fn rows_in_flight(db: Backend) {
+    db.fixture("transactional").await;
+    let now = db.present().await.at(0);
+    let row = format!("({now}, 'x')");
+    db.execute(&format!(
+        "INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES {}",
+        [row.as_str(); 5].join(", ")
+    ))
+    .await;
+    // Row versions, so that what is locked can be counted without waiting for it.
+    db.attempt(&format!("ALTER DATABASE {} SET ALLOW_SNAPSHOT_ISOLATION ON", server(&db).database())).await;
+    let (mut consumer, mut producer) = (server(&db).session().await, server(&db).session().await);
+    let skips = skips_locked_rows(&db).await;
+    consumer.execute("BEGIN TRANSACTION; DELETE FROM WorkQueue WITH (READPAST) WHERE WorkId = 1").await;
+    producer
+        .execute(&format!(
+            "BEGIN TRANSACTION; INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES {row}, {row}"
+        ))
+        .await;
+    let series = db.sample(WORK).await;
+    consumer.execute("ROLLBACK TRANSACTION").await;
+    producer.execute("ROLLBACK TRANSACTION").await;
+    let jobs = |state: &str| format!(r#"sqlqueue_jobs{{source="db",queue="work",state="{state}"}}"#);
+    if skips {
+        series.assert(&jobs("ready"), 4.0);
+        series.assert(&jobs("running"), 1.0);
+    } else {
+        unproven("rows in flight: this server does not skip locked rows, so there are none to it");
+        series.assert(&jobs("ready"), 5.0);
+        series.assert(&jobs("running"), 0.0);
+    }
+}
+
+async fn table_lock(db: Backend) {
+    db.fixture("transactional").await;
+    db.execute("INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES (SYSUTCDATETIME(), 'x')").await;
+    if !skips_locked_rows(&db).await {
+        unproven("a table lock is an error: this server ignores lock hints");
+        return;
+    }
+    let mut worker = server(&db).session().await;
+    worker.execute("BEGIN TRANSACTION; UPDATE WorkQueue WITH (TABLOCKX) SET Payload = 'y'").await;
+    let exporter = db.exporter(WORK);
+    exporter.sample_once().await;
+    worker.execute("ROLLBACK TRANSACTION").await;
+    let series = Series::of(&exporter);
+    series.assert_absent("sqlqueue_jobs");
+    series.assert(r#"sqlqueue_sample_errors_total{source="db",queue="work",reason="lock_timeout"}"#, 1.0);
+}
