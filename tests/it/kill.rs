@@ -1,70 +1,30 @@
 //! The exporter is killed again and again while a log grows; at the end every row was counted once.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
+
+use crate::support::process::{Running, wait_for};
 
 const ROWS: i64 = 20_000;
 const KILLS: usize = 50;
 /// Rows are committed out of order within blocks of this many ids.
 const BLOCK: i64 = 40;
-/// A bound for things that must happen; nothing is measured.
-const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A running exporter and where it listens.
-struct Running {
-    child: Child,
-    address: String,
-}
-
-impl Running {
-    fn start(config: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sqlqueue-exporter"))
-            .args(["--web.listen-address=127.0.0.1:0", "--log.format=json"])
-            .arg(format!("--config.file={}", config.display()))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut address = None;
-        let mut line = String::new();
-        while address.is_none() && log.read_line(&mut line).unwrap() > 0 {
-            let event: serde_json::Value = serde_json::from_str(&line).expect(&line);
-            address = event["fields"]["address"].as_str().map(ToOwned::to_owned);
-            line.clear();
-        }
-        // The rest of the log is read and dropped, so that the process never waits for its reader.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-        Self { child, address: address.expect("the exporter says where it listens") }
-    }
-
-    /// The counters of the log, by series; `None` while the page cannot be had.
-    fn counters(&self) -> Option<BTreeMap<String, f64>> {
-        let mut stream = TcpStream::connect(&self.address).ok()?;
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok()?;
-        let mut page = String::new();
-        stream.read_to_string(&mut page).ok()?;
-        let series = page.lines().filter(|line| line.starts_with("sqlqueue_run_step"));
-        Some(
-            series
-                .filter_map(|line| line.rsplit_once(' '))
-                .map(|(name, value)| (name.to_owned(), value.parse().unwrap()))
-                .collect(),
-        )
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
+/// The counters of the log, by series.
+fn counters(running: &Running) -> BTreeMap<String, f64> {
+    let page = running.metrics();
+    let series = page.lines().filter(|line| line.starts_with("sqlqueue_run_step"));
+    series
+        .filter_map(|line| line.rsplit_once(' '))
+        .map(|(name, value)| (name.to_owned(), value.parse().unwrap()))
+        .collect()
 }
 
 fn series(name: &str) -> String {
@@ -118,14 +78,14 @@ sources:
     )
     .unwrap();
 
-    // The first start finds an empty log, so that everything after it counts.
-    let first = Running::start(&config);
-    let deadline = Instant::now() + PATIENCE;
-    while !folder.path().join("state.json").exists() {
-        assert!(Instant::now() < deadline, "the first sample is saved");
-        std::thread::yield_now();
-    }
-    first.kill();
+    let option = format!("--config.file={}", config.display());
+    let start = || Running::start(&[&option], Stdio::null());
+
+    // The first start finds an empty log, so that everything after it counts. Dropping kills.
+    let first = start();
+    let state_file = folder.path().join("state.json");
+    wait_for("the first save", || if state_file.exists() { Ok(()) } else { Err("no state file") });
+    drop(first);
 
     let written = Arc::new(AtomicBool::new(false));
     let writer = {
@@ -134,32 +94,32 @@ sources:
     };
     let mut random = fastrand::Rng::with_seed(7);
     let mut highest = BTreeMap::new();
-    for _ in 0..KILLS {
-        let running = Running::start(&config);
-        std::thread::sleep(Duration::from_millis(random.u64(20..300)));
-        if let Some(seen) = running.counters() {
-            for (name, value) in seen {
-                let before = highest.insert(name.clone(), value).unwrap_or(0.0);
-                assert!(value >= before, "{name} went down from {before} to {value}");
-            }
+    let mut kills = 0;
+    while kills < KILLS || !written.load(Ordering::SeqCst) {
+        let running = start();
+        // Any moment will do: this is where the kill falls, not a wait for something.
+        std::thread::sleep(Duration::from_millis(random.u64(5..300)));
+        for (name, value) in counters(&running) {
+            let before = highest.insert(name.clone(), value).unwrap_or(0.0);
+            assert!(value >= before, "{name} went down from {before} to {value}");
         }
-        running.kill();
+        drop(running);
+        kills += 1;
     }
     writer.join().unwrap();
 
-    let running = Running::start(&config);
-    let mut seen = BTreeMap::new();
-    let deadline = Instant::now() + PATIENCE;
-    while seen.get(&series("count")) != Some(&(ROWS as f64)) {
-        assert!(Instant::now() < deadline, "all rows are counted, and once: {seen:?}");
-        std::thread::sleep(Duration::from_millis(50));
-        seen = running.counters().unwrap_or_default();
-    }
-    let sum_ms: i64 = database.query_row("SELECT SUM(DurationMs) FROM RunLog", [], |row| row.get(0)).unwrap();
-    assert_eq!(seen.get(&series("sum")), Some(&(sum_ms as f64 / 1000.0)));
+    let running = start();
+    #[allow(clippy::cast_precision_loss, reason = "a small number")]
+    let expected = ROWS as f64;
+    let seen = wait_for("the count of all rows", || {
+        let seen = counters(&running);
+        if seen.get(&series("count")) == Some(&expected) { Ok(seen) } else { Err(seen) }
+    });
+    let sum: f64 =
+        database.query_row("SELECT SUM(DurationMs) / 1000.0 FROM RunLog", [], |row| row.get(0)).unwrap();
+    assert_eq!(seen.get(&series("sum")), Some(&sum));
     let ok = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="work",outcome="ok"}"#;
-    assert_eq!(seen.get(ok), Some(&(ROWS as f64)));
+    assert_eq!(seen.get(ok), Some(&expected));
     let candidates = r#"sqlqueue_run_step_candidates_total{source="db",run_log="runs",step="work"}"#;
-    assert_eq!(seen.get(candidates), Some(&(ROWS as f64)));
-    running.kill();
+    assert_eq!(seen.get(candidates), Some(&expected));
 }

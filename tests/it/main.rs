@@ -12,6 +12,7 @@ mod backend;
 mod cli;
 mod kill;
 mod lease_cases;
+mod local_time;
 mod log_cases;
 mod mutable_logs;
 mod page;

@@ -82,7 +82,12 @@ impl Drop for Running {
 impl Running {
     /// Starts the binary on a port that the system chooses, and reads from its log which one.
     pub fn start(arguments: &[&str], stdout: Stdio) -> Self {
-        let mut child = command(arguments)
+        Self::start_as(command(arguments), stdout)
+    }
+
+    /// The same for a command that was prepared.
+    pub fn start_as(mut command: Command, stdout: Stdio) -> Self {
+        let mut child = command
             .arg("--web.listen-address=127.0.0.1:0")
             .stdout(stdout)
             .stderr(Stdio::piped())
