@@ -72,6 +72,8 @@ struct AttemptsShape {
 pub(super) struct QueueContext {
     #[serde(flatten)]
     base: Base,
+    /// The database of the table, as a text constant, where its name says which.
+    database: Option<String>,
     queue_label: Option<String>,
     state: State,
     lease: LeaseShape,
@@ -154,6 +156,10 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
     let time = |time: &Option<TimeColumn>| time.as_ref().map(|time| time_shape(dialect, time));
     QueueContext {
         base,
+        database: match queue.target.table.0.as_slice() {
+            [database, _, _] => Some(quote::literal(dialect, database)),
+            _ => None,
+        },
         queue_label: queue.queue_label.as_ref().map(column),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),

@@ -84,6 +84,7 @@ impl Series {
     }
 
     /// All of them.
+    #[allow(dead_code, reason = "only tests/tds compares whole pages")]
     pub fn all(&self) -> &BTreeMap<String, f64> {
         &self.0
     }
