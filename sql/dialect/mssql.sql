@@ -84,12 +84,13 @@ COUNT_BIG(*)
 
 {#- How many rows of the table are committed, claimed ones included: read from row versions where
     the database keeps them, so that nothing waits for a worker's lock, and left NULL elsewhere.
-    Less what READPAST sees, these are the rows in flight. -#}
-{%- macro committed_rows_prelude(table, predicate) -%}
+    Less what READPAST sees, these are the rows in flight. The database is the table's own, which
+    need not be the one that the session is in. -#}
+{%- macro committed_rows_prelude(table, predicate, database) -%}
 DECLARE @committed_rows BIGINT;
-IF EXISTS (SELECT 1 FROM sys.databases WHERE database_id = DB_ID() AND is_read_committed_snapshot_on = 1)
+IF EXISTS (SELECT 1 FROM sys.databases WHERE database_id = DB_ID({{ database or "" }}) AND is_read_committed_snapshot_on = 1)
     SELECT @committed_rows = COUNT_BIG(*) FROM {{ table }} AS t{{ predicate }} OPTION (MAXDOP 1);
-ELSE IF EXISTS (SELECT 1 FROM sys.databases WHERE database_id = DB_ID() AND snapshot_isolation_state = 1)
+ELSE IF EXISTS (SELECT 1 FROM sys.databases WHERE database_id = DB_ID({{ database or "" }}) AND snapshot_isolation_state = 1)
 BEGIN
     SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
     SELECT @committed_rows = COUNT_BIG(*) FROM {{ table }} AS t{{ predicate }} OPTION (MAXDOP 1);

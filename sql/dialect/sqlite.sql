@@ -64,7 +64,7 @@ COUNT(*)
 {%- endmacro -%}
 
 {#- There are no row locks here: a row in flight can only be known by its owner's mark. -#}
-{%- macro committed_rows_prelude(table, predicate) %}{% endmacro -%}
+{%- macro committed_rows_prelude(table, predicate, database) %}{% endmacro -%}
 {%- macro committed_rows() -%}
 NULL
 {%- endmacro -%}

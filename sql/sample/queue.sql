@@ -87,7 +87,7 @@ NULL
 
 {%- set where = predicate() -%}
 {{ db.guard(lock_timeout_ms) }}
-{%- if lease.kind == "rowlock" %}{{ db.committed_rows_prelude(table, where) }}{% endif -%}
+{%- if lease.kind == "rowlock" %}{{ db.committed_rows_prelude(table, where, database) }}{% endif -%}
 WITH clock AS (
     SELECT {{ db.now_ms() }} AS now_ms
 ),

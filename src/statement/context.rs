@@ -84,6 +84,8 @@ struct AttemptsShape {
 pub(super) struct QueueContext {
     #[serde(flatten)]
     base: Base,
+    /// The database of the table, as a text constant, where its name says which.
+    database: Option<String>,
     queue_label: Option<String>,
     lookup: Option<LookupShape>,
     state: State,
@@ -98,6 +100,10 @@ pub(super) struct QueueContext {
 pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext {
     QueueContext {
         base,
+        database: match queue.target.table.0.as_slice() {
+            [database, _, _] => Some(quote::literal(dialect, database)),
+            _ => None,
+        },
         queue_label: column(dialect, &queue.queue_label),
         lookup: queue.lookup.as_ref().map(|lookup| LookupShape {
             table: quote::table(dialect, &lookup.table),

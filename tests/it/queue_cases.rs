@@ -1,8 +1,9 @@
 //! Queue tables as they are found in the field: what other tools got wrong about them, with the
 //! right values.
 
+use sqlqueue_exporter::config::TableName;
 use sqlqueue_exporter::source::Value;
-use sqlqueue_exporter::statement::{self, Dialect};
+use sqlqueue_exporter::statement::{self, Dialect, TailRequest};
 
 use crate::backend::{Backend, on_both_databases, unproven};
 use crate::support::Series;
@@ -309,6 +310,20 @@ async fn the_index_that_a_sample_seeks_is_found(db: Backend) {
     let create = statement::create_index(db.dialect(), target).unwrap().unwrap();
     db.execute(&create).await;
     assert!(seek(&db, &queue).await.is_some(), "{create}");
+}
+
+#[test]
+fn rows_in_flight_are_counted_by_the_row_versions_of_the_table_s_own_database() {
+    let db = Backend::embedded();
+    let mut config = db.config("    queues:\n      - { name: work, preset: transactional }\n");
+    for (name, database) in [("WorkQueue", "DB_ID()"), ("It's.dbo.WorkQueue", "DB_ID('It''s')")] {
+        config.sources[0].queues[0].target.table = TableName(name.split('.').map(str::to_owned).collect());
+        let target = config.sources[0].targets().next().unwrap();
+        let asked = statement::sample(Dialect::Mssql, target, &TailRequest::Head, config.global.lock_timeout);
+        let text = asked.unwrap().text;
+        assert_eq!(text.matches("DB_ID(").count(), 2, "{text}");
+        assert_eq!(text.matches(database).count(), 2, "{text}");
+    }
 }
 
 /// The index that the statement of `check` finds for the only target.

@@ -27,6 +27,7 @@ tests! {
     a_table_of_another_database_is_read_by_its_full_name: full_name
     every_statement_bounds_its_wait_for_locks: guard
     rows_that_workers_have_locked_are_in_flight: rows_in_flight
+    committed_rows_are_counted_from_a_snapshot_too: snapshot_count
     a_table_lock_is_an_error_and_no_low_number: table_lock
 }
 
@@ -293,6 +294,28 @@ async fn rows_in_flight(db: Backend) {
         series.assert(&jobs("ready"), 5.0);
         series.assert(&jobs("running"), 0.0);
     }
+}
+
+/// The branch for a database that has snapshots and no READ_COMMITTED_SNAPSHOT.
+async fn snapshot_count(db: Backend) {
+    db.fixture("transactional").await;
+    db.execute("INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES (SYSUTCDATETIME(), 'x')").await;
+    let database = server(&db).database();
+    db.attempt(&format!("ALTER DATABASE {database} SET ALLOW_SNAPSHOT_ISOLATION ON")).await;
+    if !skips_locked_rows(&db).await {
+        unproven("a count from a snapshot: this server does not isolate sessions as SQL Server does");
+        return;
+    }
+    let config = db.config(WORK);
+    let target = config.sources[0].targets().next().unwrap();
+    let mut asked =
+        statement::sample(Dialect::Mssql, target, &TailRequest::Head, config.global.lock_timeout).unwrap();
+    let rcsi = "is_read_committed_snapshot_on = 1";
+    assert_eq!(asked.text.matches(rcsi).count(), 1);
+    asked.text = asked.text.replace(rcsi, "1 = 0");
+    let rows = db.query(&asked).await.unwrap_or_else(|error| panic!("{error}\n{}", asked.text));
+    let column = rows.columns.iter().position(|name| name == "committed_rows").unwrap();
+    assert_eq!(rows.rows[0][column], Value::Int(1));
 }
 
 async fn table_lock(db: Backend) {

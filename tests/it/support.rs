@@ -117,7 +117,7 @@ impl Series {
     }
 
     /// All of them.
-    #[allow(dead_code, reason = "the suite over TDS compares whole pages")]
+    #[allow(dead_code, reason = "only tests/tds compares whole pages")]
     pub fn all(&self) -> &BTreeMap<String, f64> {
         &self.0
     }
