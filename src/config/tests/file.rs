@@ -174,12 +174,12 @@ fn a_wrong_type_says_what_was_expected() {
         (
             "claimed_at: 5",
             "7:21: key `sources[0].queues[0].claimed_at`: expected a column name or a mapping of \
-          `column`, `encoding` and `zone`, found a number",
+          `column`, `encoding`, `zone`, `sentinels` and `lookup`, found a number",
         ),
         (
             "claimed_at: [x]",
             "7:21: key `sources[0].queues[0].claimed_at`: expected a column name or a mapping of \
-          `column`, `encoding` and `zone`, found a list",
+          `column`, `encoding`, `zone`, `sentinels` and `lookup`, found a list",
         ),
         (
             "where: [x]",
