@@ -63,10 +63,13 @@ fn build(file: &Path, finished: u64) -> Connection {
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
             {}
             WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {total})
-            INSERT INTO JobQueue (JobId, State, AvailableAt, EnqueuedAt, Attempts, MaxAttempts, Payload)
+            INSERT INTO JobQueue (JobId, State, ClaimToken, LeaseUntil, ClaimedAt, AvailableAt, EnqueuedAt,
+                Attempts, MaxAttempts, FinishedAt, Payload)
             SELECT n,
-                CASE WHEN n % {stride} <> 0 THEN 'D' WHEN n % 2 = 0 THEN 'R' ELSE 'W' END,
-                '2026-11-30 11:00:00.000', '2026-11-30 11:00:00.000', n % 3, 5, 'payload ' || n
+                CASE WHEN n % {stride} <> 0 THEN 'D' WHEN n / {stride} % 2 = 0 THEN 'R' ELSE 'W' END,
+                'token', '2026-11-30 11:05:00.000', '2026-11-30 11:01:00.000', '2026-11-30 11:00:00.000',
+                '2026-11-30 11:00:00.000', n % 3, 5,
+                CASE WHEN n % {stride} <> 0 THEN '2026-11-30 11:01:00.000' END, 'payload ' || n
             FROM number;",
             include_str!("../sql/sqlite/schema.sql"),
         ))
