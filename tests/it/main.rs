@@ -10,6 +10,7 @@
 mod attempts;
 mod backend;
 mod cli;
+mod faults;
 mod kill;
 mod lease_cases;
 mod local_time;
@@ -17,6 +18,7 @@ mod log_cases;
 mod mutable_logs;
 mod page;
 mod plan;
+mod process;
 mod published_tables;
 mod queue_cases;
 mod readme;
@@ -24,3 +26,7 @@ mod real_server;
 mod related_times;
 mod support;
 mod tailing;
+#[path = "../support/tds_fault_server.rs"]
+mod tds_fault_server;
+#[path = "../support/tds_wire.rs"]
+mod tds_wire;
