@@ -11,6 +11,7 @@ mod attempts;
 mod backend;
 mod cli;
 mod faults;
+mod hang;
 mod kill;
 mod lease_cases;
 mod local_time;
