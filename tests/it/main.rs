@@ -25,6 +25,7 @@ mod queue_cases;
 mod readme;
 mod real_server;
 mod related_times;
+mod secrets;
 mod stop;
 mod support;
 mod tailing;
