@@ -17,6 +17,7 @@ mod lease_cases;
 mod local_time;
 mod log_cases;
 mod mutable_logs;
+mod odd_rows;
 mod page;
 mod plan;
 mod process;
