@@ -17,9 +17,9 @@ WITH {{ tail.bounds(ended_at or started_at) }},
 {{ tail.entries(columns()) }}
 SELECT
     {{ tail.bound_columns() }},
-    {{ db.text("entry.queue") }} AS queue,
-    {{ db.text("entry.outcome") }} AS outcome,
-    {{ db.bigint("entry.attempt") }} AS attempt,
-    {{ db.bigint("entry.duration_ms") }} AS duration_ms,
-    {{ db.bigint("entry.delay_ms") }} AS delay_ms
+    {{ db.text("read_row.queue") }} AS queue,
+    {{ db.text("read_row.outcome") }} AS outcome,
+    {{ db.bigint("read_row.attempt") }} AS attempt,
+    {{ db.bigint("read_row.duration_ms") }} AS duration_ms,
+    {{ db.bigint("read_row.delay_ms") }} AS delay_ms
 {{ tail.from_clause() }}

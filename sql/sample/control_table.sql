@@ -13,6 +13,6 @@ WITH {{ tail.bounds(at) }},
 {{ tail.entries(columns()) }}
 SELECT
     {{ tail.bound_columns() }},
-    {{ db.text("entry.kind") }} AS kind,
-    {{ db.bigint("entry.at_ms") }} AS at_ms
+    {{ db.text("read_row.kind") }} AS kind,
+    {{ db.bigint("read_row.at_ms") }} AS at_ms
 {{ tail.from_clause() }}

@@ -7,7 +7,10 @@
     branch of `claimed` and `lease_end_ms`. Order: finished and failed rows, and rows whose stored
     state the mapping does not know, are what they say; then a live claim is running; then a row
     that is not due is retrying when it was tried before, else scheduled; then a row without
-    attempts left is exhausted; then a lapsed claim is expired; the rest is ready. -#}
+    attempts left is exhausted; then a lapsed claim is expired; the rest is ready.
+
+    The names of the steps are none that somebody gives a table: a table that is named without its
+    schema would be taken for the step of that name. -#}
 {%- import dialect as db -%}
 
 {%- macro stored_state() -%}
@@ -91,7 +94,7 @@ NULL
 WITH clock AS (
     SELECT {{ db.now_ms() }} AS now_ms
 ),
-job AS (
+mapped_job AS (
     SELECT
         clock.now_ms,
         {{ queue_label or "NULL" }} AS queue,
@@ -109,7 +112,7 @@ job AS (
 {%- endif %}
 {{- where }}
 ),
-claim AS (
+leased_job AS (
     SELECT
         now_ms, queue, stored_state, available_ms, enqueued_ms, claimed_ms, lease_end_ms,
         attempts, max_attempts,
@@ -126,7 +129,7 @@ claim AS (
 {%- endif %}
             ELSE 0
         END AS tried
-    FROM job
+    FROM mapped_job
 ),
 derived AS (
     SELECT
@@ -142,7 +145,7 @@ derived AS (
             ELSE 'ready'
         END AS state,
         CASE WHEN stored_state IN ('done', 'failed', 'unknown') THEN 0 ELSE 1 END AS unfinished
-    FROM claim
+    FROM leased_job
 ),
 total AS (
     SELECT

@@ -19,10 +19,10 @@ WITH {{ tail.bounds(start) }},
 SELECT
     {{ tail.bound_columns() }},
     {{ db.bigint(db.lock_held(lock.resource) if lock else "NULL") }} AS lock_held,
-    {{ db.text("entry.step") }} AS step,
-    {{ db.text("entry.outcome") }} AS outcome,
-    {{ db.bigint("entry.start_ms") }} AS start_ms,
-    {{ db.bigint("entry.end_ms") }} AS end_ms,
-    {{ db.bigint("entry.duration_ms") }} AS duration_ms,
-    {{ db.bigint("entry.candidates") }} AS candidates
+    {{ db.text("read_row.step") }} AS step,
+    {{ db.text("read_row.outcome") }} AS outcome,
+    {{ db.bigint("read_row.start_ms") }} AS start_ms,
+    {{ db.bigint("read_row.end_ms") }} AS end_ms,
+    {{ db.bigint("read_row.duration_ms") }} AS duration_ms,
+    {{ db.bigint("read_row.candidates") }} AS candidates
 {{ tail.from_clause() }}

@@ -45,7 +45,7 @@ newest AS (
     {{ db.bigint("oldest.id") }} AS oldest_id,
     {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
     {{ db.bigint("newest.id") }} AS newest_id,
-    {{ db.bigint("entry.id") }} AS id
+    {{ db.bigint("read_row.id") }} AS id
 {%- endmacro -%}
 
 {#- One row for each entry; a single row without an entry when there is nothing new. -#}
@@ -53,8 +53,8 @@ newest AS (
 FROM clock
     LEFT JOIN oldest ON 1 = 1
     LEFT JOIN newest ON 1 = 1
-    LEFT JOIN entry ON 1 = 1
-ORDER BY entry.id
+    LEFT JOIN read_row ON 1 = 1
+ORDER BY read_row.id
 {{- db.options() }};
 {%- endmacro -%}
 
@@ -66,7 +66,7 @@ newest_rows AS (
     ORDER BY {{ id }} DESC
 {{- db.limit(batch_size) }}
 ),
-entry AS (
+read_row AS (
     SELECT
         {{ columns }}
     FROM newest_rows AS t
@@ -74,7 +74,7 @@ entry AS (
 {{- filtered() }}
 )
 {%- elif mode == "head" -%}
-entry AS (
+read_row AS (
     SELECT{{ db.top(batch_size) }}
         {{ columns }}
     FROM {{ table }} AS t{{ db.hints() }}
@@ -106,7 +106,7 @@ late AS (
     ORDER BY {{ id }}
 {{- db.limit(batch_size) }}
 ),
-entry AS (
+read_row AS (
     SELECT * FROM late UNION ALL SELECT * FROM fresh
 )
 {%- endif -%}

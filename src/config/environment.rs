@@ -114,7 +114,14 @@ impl Environment {
                  `password_file`"
             )
         })?;
-        self.secret_from_file(&Path::new(&directory).join(name))
+        let secret = self.secret_from_file(&Path::new(&directory).join(name));
+        // As with a variable: what does not look like a name may be the password itself.
+        let conventional = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if name.chars().all(conventional) {
+            secret
+        } else {
+            secret.map_err(|_| "the credential named here cannot be read".to_owned())
+        }
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {

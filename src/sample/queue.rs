@@ -190,6 +190,11 @@ impl Totals {
         self.jobs.values().sum()
     }
 
+    fn unfinished(&self) -> u64 {
+        let ended = [JobState::Done, JobState::Failed, JobState::Unknown];
+        self.rows() - ended.into_iter().map(|state| self.of(state)).sum::<u64>()
+    }
+
     fn of(&self, state: JobState) -> u64 {
         self.jobs.get(&state).copied().unwrap_or(0)
     }
@@ -197,8 +202,8 @@ impl Totals {
     fn facts(self, queue: &Queue, in_flight: Option<u64>) -> QueueFacts {
         let has_time = queue.enqueued_at.is_some() || queue.available_at.is_some();
         let has_lease_end = matches!(queue.lease, Lease::Until { .. } | Lease::Since { .. });
-        // Nothing to measure is 0; something to measure without a time is unknown.
-        let age = |known: bool, measured: Option<u64>, rows: u64| match (known, rows) {
+        // Nothing to measure is 0; something to measure without a value is unknown.
+        let highest = |known: bool, measured: Option<u64>, rows: u64| match (known, rows) {
             (false, _) => None,
             (true, 0) => Some(0),
             (true, _) => measured,
@@ -213,16 +218,20 @@ impl Totals {
         }
         QueueFacts {
             jobs,
-            oldest_ready_age_ms: age(has_time, self.oldest_ready_age_ms, self.of(JobState::Ready)),
+            oldest_ready_age_ms: highest(has_time, self.oldest_ready_age_ms, self.of(JobState::Ready)),
             expired_leases: has_lease_end.then_some(self.expired_leases),
-            oldest_expired_lease_ms: age(has_lease_end, self.oldest_expired_lease_ms, self.expired_leases),
-            longest_running_ms: age(
+            oldest_expired_lease_ms: highest(
+                has_lease_end,
+                self.oldest_expired_lease_ms,
+                self.expired_leases,
+            ),
+            longest_running_ms: highest(
                 queue.claimed_at.is_some(),
                 self.longest_running_ms,
                 self.of(JobState::Running),
             ),
             retrying_jobs: queue.attempts.is_some().then_some(self.retrying_jobs),
-            max_attempts: queue.attempts.is_some().then_some(self.max_attempts.unwrap_or(0)),
+            max_attempts: highest(queue.attempts.is_some(), self.max_attempts, self.unfinished()),
             future_timestamp_rows: queue.enqueued_at.is_some().then_some(self.future_timestamp_rows),
         }
     }

@@ -8,12 +8,13 @@ mod pace;
 
 pub use ledger::Ledger;
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tracing::{Instrument as _, debug, info, info_span, warn};
 
 use self::pace::Pace;
@@ -23,6 +24,10 @@ use crate::sample::Sample;
 use crate::source::{Connection, Connector, Reason, SourceError};
 use crate::state::{Progress, TargetData};
 use crate::statement::{self, TailRequest};
+
+/// How long past its deadline a driver may take: it has a second to stop the statement. What takes
+/// longer is given up, so that a driver that hangs costs a sample and not all that would follow.
+const OVERRUN: Duration = Duration::from_secs(2);
 
 /// What one sampler needs.
 #[derive(Debug)]
@@ -58,10 +63,19 @@ struct Answer {
     asked_ms: i64,
 }
 
-/// A failed sample; `took` is `None` when no statement was sent.
+/// A failed sample.
 struct Failure {
     error: SourceError,
+    /// How long the statement took; `None` when none was sent.
     took: Option<Duration>,
+    /// Whether there was a session: without one the database is down, whatever the reason says.
+    connected: bool,
+}
+
+impl Failure {
+    fn of_connecting(error: SourceError) -> Self {
+        Self { error, took: None, connected: false }
+    }
 }
 
 impl Sampler {
@@ -86,7 +100,7 @@ impl Sampler {
         for (position, target) in self.source.targets().enumerate() {
             match self.connect(&mut connection).await {
                 Ok(()) => _ = self.sample(&mut connection, position, target).await,
-                Err(error) => self.reject(position, target, &Failure { error, took: None }),
+                Err(error) => self.reject(position, target, &Failure::of_connecting(error)),
             }
         }
     }
@@ -108,7 +122,7 @@ impl Sampler {
                 // One attempt stands for every target that would have needed it: a database that
                 // is down is knocked at once per pause, however many targets it has.
                 reconnect.failed(self.clock.monotonic(), &mut fastrand::f64);
-                let failure = Failure { error, took: None };
+                let failure = Failure::of_connecting(error);
                 for (position, (pace, target)) in paces.iter_mut().zip(&targets).enumerate() {
                     if pace.due <= reconnect.due {
                         self.reject(position, *target, &failure);
@@ -134,8 +148,8 @@ impl Sampler {
     /// Opens the connection if there is none.
     async fn connect(&self, connection: &mut Option<Box<dyn Connection>>) -> Result<(), SourceError> {
         if connection.is_none() {
-            let opening = self.connector.connect(self.global.query_timeout);
-            *connection = Some(contain_panic(opening).await?);
+            let deadline = self.global.query_timeout;
+            *connection = Some(contain(deadline, async { self.connector.connect(deadline).await }).await?);
             debug!(database = %self.connector.describe(), "connected");
         }
         Ok(())
@@ -151,12 +165,16 @@ impl Sampler {
         let Some(open) = connection else {
             return Outcome::Failed;
         };
-        match self.ask(open.as_mut(), position, target).await {
+        let outcome = match self.ask(open.as_mut(), position, target).await {
             Ok(answer) => {
                 let full = answer.sample.is_full(target);
-                self.accept(position, target, answer).await;
-                if full { Outcome::More } else { Outcome::Good }
+                self.accept(position, target, answer).await.map(|()| full)
             }
+            Err(failure) => Err(failure),
+        };
+        match outcome {
+            Ok(true) => Outcome::More,
+            Ok(false) => Outcome::Good,
             Err(failure) => {
                 if failure.error.connection_lost {
                     *connection = None;
@@ -174,21 +192,21 @@ impl Sampler {
         target: TargetConfig<'_>,
     ) -> Result<Answer, Failure> {
         let request = self.request(position);
+        let failed = |error, took| Failure { error, took, connected: true };
         let statement =
-            statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout).map_err(
-                |error| Failure { error: SourceError::new(Reason::Other, error.to_string()), took: None },
-            )?;
+            statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout)
+                .map_err(|error| failed(SourceError::new(Reason::Other, error.to_string()), None))?;
         let (started, started_ms) = (self.clock.monotonic(), self.clock.unix_ms());
         let asking = async {
             let rows = connection.query(&statement, self.global.query_timeout).await?;
             Sample::decode(target, &rows)
         };
-        let answered = contain_panic(asking).await;
+        let answered = contain(self.global.query_timeout, asking).await;
         let took = self.clock.monotonic().saturating_sub(started);
         let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);
         match answered {
             Ok(sample) => Ok(Answer { sample, took, asked_ms: started_ms.saturating_add(half_way) }),
-            Err(error) => Err(Failure { error, took: Some(took) }),
+            Err(error) => Err(failed(error, Some(took))),
         }
     }
 
@@ -202,27 +220,33 @@ impl Sampler {
         }
     }
 
-    async fn accept(&self, position: usize, target: TargetConfig<'_>, answer: Answer) {
+    async fn accept(&self, position: usize, target: TargetConfig<'_>, answer: Answer) -> Result<(), Failure> {
         let Answer { sample, took, asked_ms } = answer;
         let skew_ms = sample.now_ms().saturating_sub(asked_ms);
         // The only writer of this target is this task, so it can change a copy and commit that.
         let Some(mut after) = self.ledger.target(self.index, position) else {
-            return;
+            return Ok(());
         };
         let first = after.sampling.samples == 0;
         after.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
-        let progress = after.apply(target, sample, self.global.max_label_values);
+        let apply = AssertUnwindSafe(|| after.apply(target, sample, self.global.max_label_values));
+        let progress = catch_unwind(apply).map_err(|_| Failure {
+            error: SourceError::new(Reason::Other, PANICKED),
+            took: Some(took),
+            connected: true,
+        })?;
         self.ledger.commit(self.index, position, target, after, skew_ms).await;
         if first {
             info!(kind = target.label(), target = %target.target().name, "first sample is good");
         }
         report(target, &progress);
+        Ok(())
     }
 
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
-        let Failure { error, took } = failure;
+        let Failure { error, took, connected } = failure;
         self.ledger.change(self.index, |source| {
-            source.up = Some(error.reason.database_answered());
+            source.up = Some(*connected && error.reason.database_answered());
             if let Some(known) = source.targets.get_mut(position) {
                 known.sampling.failed(error.reason, *took);
             }
@@ -238,11 +262,24 @@ impl Sampler {
     }
 }
 
-/// A panic in a driver or a decoder is an error of the sample, not the end of the process.
-async fn contain_panic<T>(work: impl Future<Output = Result<T, SourceError>>) -> Result<T, SourceError> {
-    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
-        Err(SourceError::lost(Reason::Other, "the sampler panicked; this is a defect of the exporter"))
-    })
+/// The message of a panic's error; what the panic said is on standard error.
+const PANICKED: &str = "the sampler panicked; this is a defect of the exporter";
+
+/// A panic in a driver or a decoder is an error of the sample, not the end of the process; a driver
+/// that does not keep its deadline is one, too, not the end of sampling.
+async fn contain<T>(
+    deadline: Duration,
+    work: impl Future<Output = Result<T, SourceError>>,
+) -> Result<T, SourceError> {
+    let limit = deadline.saturating_add(OVERRUN);
+    match timeout(limit, AssertUnwindSafe(work).catch_unwind()).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_panic)) => Err(SourceError::lost(Reason::Other, PANICKED)),
+        Err(_elapsed) => {
+            let message = format!("the driver did not come back within {} ms", limit.as_millis());
+            Err(SourceError::lost(Reason::Timeout, message))
+        }
+    }
 }
 
 /// Says what an operator should know about a log that was read.

@@ -123,14 +123,17 @@ impl RunLogState {
 
 impl RunLogState {
     /// For each step that is running, how long the longest has been, by the database's clock; 0 for
-    /// the other steps. Nothing for a log whose rows are written when they end.
+    /// the other steps. Nothing for a log whose rows are written when they end, nor for a step that
+    /// is running since nobody knows when.
     pub fn in_progress_ms(&self) -> impl Iterator<Item = (&str, u64)> {
         let steps = self.log.series.keys().filter(|_| self.mutable);
-        steps.map(|step| {
-            let open = self.log.open.iter().filter(move |entry| entry.step == *step);
-            let started_ms = open.filter_map(|entry| entry.start_ms).min();
-            let running_ms = started_ms.map_or(0, |started_ms| self.now_ms.saturating_sub(started_ms));
-            (step.as_str(), u64::try_from(running_ms).unwrap_or(0))
+        steps.filter_map(|step| {
+            let mut open = self.log.open.iter().filter(move |entry| entry.step == *step).peekable();
+            if open.peek().is_none() {
+                return Some((step.as_str(), 0));
+            }
+            let started_ms = open.filter_map(|entry| entry.start_ms).min()?;
+            Some((step.as_str(), u64::try_from(self.now_ms.saturating_sub(started_ms)).unwrap_or(0)))
         })
     }
 }

@@ -63,7 +63,7 @@ pub struct StateFile {
     path: PathBuf,
     document: Document,
     /// Held as long as the process lives; the system gives it back when the process dies.
-    _lock: Option<File>,
+    lock: Option<File>,
     /// Set when the file on disk must not be replaced.
     sealed: bool,
 }
@@ -106,7 +106,7 @@ impl StateFile {
         };
         // Without the lock another exporter could write the same file.
         let sealed = problem.is_some() || lock.is_none();
-        let file = Self { path: path.to_owned(), document, _lock: lock, sealed };
+        let file = Self { path: path.to_owned(), document, lock, sealed };
         Ok(Opened { file, problem: problem.or(no_lock), is_new })
     }
 
@@ -123,7 +123,8 @@ impl StateFile {
     /// # Errors
     /// [`StateFileError::Unwritable`]; the file on disk is then the one before.
     pub fn save(&mut self, key: TargetKey, data: &TargetData) -> Result<(), StateFileError> {
-        let unwritable = |error: String| StateFileError::Unwritable { file: self.path.clone(), error };
+        let file = self.path.clone();
+        let unwritable = |error: String| StateFileError::Unwritable { file: file.clone(), error };
         if self.sealed {
             return Err(unwritable("it was not usable when the exporter started".to_owned()));
         }
@@ -133,6 +134,7 @@ impl StateFile {
             return Ok(()); // nothing new to save
         }
         let written = self.document.to_bytes().map_err(failed).and_then(|bytes| {
+            keep_lock(&self.path, &mut self.lock).map_err(unwritable)?;
             atomic::replace(&self.path, &bytes).map_err(|error| unwritable(error.to_string()))
         });
         if written.is_err() {
@@ -149,6 +151,39 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
     let file = file.map_err(TryLockError::Error)?;
     file.try_lock()?;
     Ok(file)
+}
+
+/// Takes the lock anew when its file was removed, with its folder perhaps: what is held then keeps
+/// nobody out.
+fn keep_lock(path: &Path, held: &mut Option<File>) -> Result<(), String> {
+    let companion = beside(path, "lock");
+    let in_place = held.as_ref().is_some_and(|held| is_same_file(held, &companion));
+    if !in_place {
+        *held = Some(lock(path).map_err(|error| match error {
+            TryLockError::WouldBlock => "another exporter uses it by now".to_owned(),
+            TryLockError::Error(error) => format!("{}: {error}", companion.display()),
+        })?);
+    }
+    Ok(())
+}
+
+/// Whether the open file is the one at this path.
+fn is_same_file(open: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let identity = |metadata: io::Result<std::fs::Metadata>| {
+            metadata.ok().map(|metadata| (metadata.dev(), metadata.ino()))
+        };
+        let open = identity(open.metadata());
+        open.is_some() && open == identity(std::fs::metadata(path))
+    }
+    // An open file cannot be removed there.
+    #[cfg(not(unix))]
+    {
+        let _ = (open, path);
+        true
+    }
 }
 
 /// The path of a companion of the state file.

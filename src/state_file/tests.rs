@@ -137,3 +137,27 @@ fn a_save_that_fails_leaves_the_old_file_and_the_next_one_works() {
     assert_eq!(opened.file.target(&key("b")).unwrap(), Some(data(5)));
     drop(folder);
 }
+
+#[test]
+fn a_lock_whose_folder_was_removed_is_taken_anew() {
+    let root = TempDir::new().unwrap();
+    let folder = root.path().join("state");
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("state.json");
+    let mut file = StateFile::open(&path).unwrap().file;
+    file.save(key("a"), &data(1)).unwrap();
+
+    std::fs::remove_dir_all(&folder).unwrap();
+    let message = file.save(key("a"), &data(2)).unwrap_err().to_string();
+    assert!(message.contains("state.json.lock"), "{message}");
+
+    std::fs::create_dir(&folder).unwrap();
+    file.save(key("a"), &data(3)).unwrap();
+    assert!(StateFile::open(&path).is_err(), "nobody else may have it");
+
+    // The other way round: who comes back late does not overwrite what is another's by now.
+    std::fs::remove_file(beside(&path, "lock")).unwrap();
+    let _other = StateFile::open(&path).unwrap();
+    let message = file.save(key("a"), &data(4)).unwrap_err().to_string();
+    assert!(message.contains("another exporter"), "{message}");
+}

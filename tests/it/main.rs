@@ -10,17 +10,27 @@
 mod attempts;
 mod backend;
 mod cli;
+mod faults;
+mod hang;
 mod kill;
 mod lease_cases;
 mod local_time;
 mod log_cases;
 mod mutable_logs;
+mod odd_rows;
 mod page;
 mod plan;
+mod process;
 mod published_tables;
 mod queue_cases;
 mod readme;
 mod real_server;
 mod related_times;
+mod secrets;
+mod stop;
 mod support;
 mod tailing;
+#[path = "../support/tds_fault_server.rs"]
+mod tds_fault_server;
+#[path = "../support/tds_wire.rs"]
+mod tds_wire;

@@ -106,7 +106,11 @@ pub struct Series(BTreeMap<String, f64>);
 impl Series {
     /// Reads a page in the Prometheus text format; a series that comes twice is a failure.
     pub fn of(exporter: &Exporter) -> Self {
-        let page = exporter.metrics(Format::PrometheusText).unwrap();
+        Self::parse(&exporter.metrics(Format::PrometheusText).unwrap())
+    }
+
+    /// The same of a page that came another way.
+    pub fn parse(page: &str) -> Self {
         let mut series = BTreeMap::new();
         for line in page.lines().filter(|line| !line.starts_with('#')) {
             let (name, value) = line.rsplit_once(' ').expect(line);
@@ -127,10 +131,24 @@ impl Series {
         self.0.get(series).copied()
     }
 
+    /// The sum of all series of a family that have this text among their labels.
+    pub fn sum(&self, family: &str, label: &str) -> f64 {
+        let mine = |name: &str| name.split('{').next() == Some(family) && name.contains(label);
+        self.0.iter().filter(|(name, _)| mine(name)).map(|(_, value)| value).sum()
+    }
+
     /// Fails unless the series has this value.
     #[track_caller]
     pub fn assert(&self, series: &str, value: f64) {
         assert_eq!(self.get(series), Some(value), "{series}, in {:#?}", self.0);
+    }
+
+    /// Fails when a series of this family is below 0.
+    #[track_caller]
+    pub fn assert_never_negative(&self, family: &str) {
+        let mine = |name: &str| name.split('{').next() == Some(family);
+        let found: Vec<_> = self.0.iter().filter(|(name, value)| mine(name) && **value < 0.0).collect();
+        assert!(found.is_empty(), "{found:?}");
     }
 
     /// Fails when the page has any series of this family.

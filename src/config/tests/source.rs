@@ -282,6 +282,10 @@ fn a_systemd_credential_is_read_from_its_directory() {
         )
     );
     assert_eq!(
+        errors_in(&environment, "password_credential: 'p@ss word'"),
+        format!("{key} the credential named here cannot be read")
+    );
+    assert_eq!(
         errors_in(&environment, "password_credential: ../db"),
         format!("{key} a credential is named, not located; for a path there is `password_file`")
     );

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::fake::{DONE_ERROR, ENCRYPT_NOT_SUP, error, logged_in, routing};
+use super::fake::{DONE_ERROR, ENCRYPT_NOT_SUP, error, logged_in, login_password, login_text, routing};
 use super::*;
 use crate::config::model::{Encryption, Trust};
 
@@ -33,19 +33,10 @@ async fn the_login_says_who_and_what() {
         login
     };
     let (connected, login) = tokio::join!(connect(server.settings(), PATIENCE), served);
-    let field = |at: usize| {
-        let number = |at: usize| usize::from(u16::from_le_bytes([login[at], login[at + 1]]));
-        login[number(at)..number(at) + 2 * number(at + 2)].to_vec()
-    };
-    let text = |bytes: Vec<u8>| {
-        let units: Vec<u16> = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
-        String::from_utf16(&units).unwrap()
-    };
-    let password = field(44).into_iter().map(|byte| (byte ^ 0xa5).rotate_left(4)).collect();
-    assert_eq!(text(field(40)), "watcher");
-    assert_eq!(text(password), "p@ss;w{}rd'\" zażółć");
-    assert_eq!(text(field(48)), "sqlqueue-exporter");
-    assert_eq!(text(field(68)), "Orders");
+    assert_eq!(login_text(&login, 40), "watcher");
+    assert_eq!(login_password(&login), "p@ss;w{}rd'\" zażółć");
+    assert_eq!(login_text(&login, 48), "sqlqueue-exporter");
+    assert_eq!(login_text(&login, 68), "Orders");
     // TypeFlags: fReadOnlyIntent.
     assert_eq!(login[26] & 0x20, 0x20);
     assert!(!format!("{:?}", connected.unwrap()).contains("p@ss"));

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "../../../../tests/support/tds_wire.rs"]
 mod fake;
 mod live;
 mod login;

@@ -1,20 +1,22 @@
-//! A server that says what a test tells it to: enough of TDS 7.4 for a login without TLS and for
-//! the answers of single statements (MS-TDS 2.2).
+//! The bytes of a server that says what a test tells it to: enough of TDS 7.4 for a login without
+//! TLS and for the answers of single statements (MS-TDS 2.2). Each user needs a part of it.
+#![allow(dead_code, reason = "see above")]
 
 use std::future::Future;
+use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use crate::config::Secret;
-use crate::config::model::{Encryption, Endpoint, Mssql, Trust};
+use sqlqueue_exporter::config::Secret;
+use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, Trust};
 
-pub(super) const ATTENTION: u8 = 0x06;
+pub const ATTENTION: u8 = 0x06;
 
 /// The value of the prelogin option ENCRYPTION by which a server has none.
-pub(super) const ENCRYPT_NOT_SUP: u8 = 0x02;
+pub const ENCRYPT_NOT_SUP: u8 = 0x02;
 
 /// What a client that misbehaves never does fails the test instead of hanging it.
 async fn soon<T>(event: impl Future<Output = T>) -> T {
@@ -22,20 +24,20 @@ async fn soon<T>(event: impl Future<Output = T>) -> T {
 }
 
 /// A listening socket, and the settings that lead to it.
-pub(super) struct Server {
+pub struct Server {
     listener: TcpListener,
 }
 
 impl Server {
-    pub(super) async fn listen() -> Self {
+    pub async fn listen() -> Self {
         Self { listener: TcpListener::bind("127.0.0.1:0").await.unwrap() }
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.listener.local_addr().unwrap().port()
     }
 
-    pub(super) fn settings(&self) -> Mssql {
+    pub fn settings(&self) -> Mssql {
         Mssql {
             host: "127.0.0.1".to_owned(),
             endpoint: Endpoint::Port(self.port()),
@@ -48,12 +50,12 @@ impl Server {
         }
     }
 
-    pub(super) async fn accept(&self) -> Peer {
+    pub async fn accept(&self) -> Peer {
         Peer { stream: soon(self.listener.accept()).await.unwrap().0 }
     }
 
     /// Accepts one client and logs it in.
-    pub(super) async fn accept_login(&self) -> Peer {
+    pub async fn accept_login(&self) -> Peer {
         let mut peer = self.accept().await;
         peer.prelogin(ENCRYPT_NOT_SUP).await;
         peer.read().await;
@@ -63,61 +65,100 @@ impl Server {
 }
 
 /// One client.
-pub(super) struct Peer {
+pub struct Peer {
     stream: TcpStream,
 }
 
 impl Peer {
     /// Reads one message: its type and its payload.
-    pub(super) async fn read(&mut self) -> (u8, Vec<u8>) {
-        let mut payload = Vec::new();
-        loop {
-            let mut header = [0; 8];
-            soon(self.stream.read_exact(&mut header)).await.unwrap();
-            let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
-            let mut packet = vec![0; length - header.len()];
-            soon(self.stream.read_exact(&mut packet)).await.unwrap();
-            payload.extend(packet);
-            if header[1] & 1 == 1 {
-                return (header[0], payload);
-            }
-        }
+    pub async fn read(&mut self) -> (u8, Vec<u8>) {
+        soon(message(&mut self.stream)).await.unwrap()
     }
 
     /// Sends one packet of an answer that goes on.
-    pub(super) async fn begin(&mut self, tokens: &[u8]) {
+    pub async fn begin(&mut self, tokens: &[u8]) {
         self.packet(tokens, 0).await;
     }
 
     /// Sends the last packet of an answer.
-    pub(super) async fn answer(&mut self, tokens: &[u8]) {
+    pub async fn answer(&mut self, tokens: &[u8]) {
         self.packet(tokens, 1).await;
     }
 
     async fn packet(&mut self, tokens: &[u8], status: u8) {
-        let length = u16::try_from(tokens.len() + 8).unwrap().to_be_bytes();
-        let mut packet = vec![0x04, status, length[0], length[1], 0, 0, 1, 0];
-        packet.extend(tokens);
-        self.stream.write_all(&packet).await.unwrap();
+        self.stream.write_all(&packet(tokens, status)).await.unwrap();
     }
 
     /// Reads the client's prelogin and answers it with a version and an encryption level.
-    pub(super) async fn prelogin(&mut self, encryption: u8) {
+    pub async fn prelogin(&mut self, encryption: u8) {
         self.read().await;
-        let mut answer = vec![0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff];
-        answer.extend([16, 0, 0, 0, 0, 0, encryption]);
-        self.answer(&answer).await;
+        self.answer(&prelogin(encryption)).await;
     }
 
     /// Waits until the client has closed the connection.
-    pub(super) async fn closed(&mut self) {
+    pub async fn closed(&mut self) {
         let mut rest = Vec::new();
         // A reset is as good an end as any.
         let _ = soon(self.stream.read_to_end(&mut rest)).await;
     }
 }
 
-fn utf16(text: &str) -> Vec<u8> {
+/// The status of a packet that ends its message.
+pub const LAST: u8 = 1;
+
+/// One packet of an answer.
+pub fn packet(tokens: &[u8], status: u8) -> Vec<u8> {
+    let length = u16::try_from(tokens.len() + 8).unwrap().to_be_bytes();
+    let mut packet = vec![0x04, status, length[0], length[1], 0, 0, 1, 0];
+    packet.extend(tokens);
+    packet
+}
+
+/// Reads one message of a client: its type and its payload.
+pub async fn message(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(u8, Vec<u8>)> {
+    let mut payload = Vec::new();
+    loop {
+        let mut header = [0; 8];
+        stream.read_exact(&mut header).await?;
+        let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+        let mut packet = vec![0; length - header.len()];
+        stream.read_exact(&mut packet).await?;
+        payload.extend(packet);
+        if header[1] & LAST == LAST {
+            return Ok((header[0], payload));
+        }
+    }
+}
+
+/// The answer to a prelogin: a version and an encryption level.
+pub fn prelogin(encryption: u8) -> Vec<u8> {
+    let mut answer = vec![0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff];
+    answer.extend([16, 0, 0, 0, 0, 0, encryption]);
+    answer
+}
+
+/// A text field of a login message, by the position of its offset (MS-TDS 2.2.6.4).
+pub fn login_text(login: &[u8], at: usize) -> String {
+    text(&login_field(login, at))
+}
+
+/// The password of a login message.
+pub fn login_password(login: &[u8]) -> String {
+    let obfuscated = login_field(login, 44);
+    text(&obfuscated.into_iter().map(|byte| (byte ^ 0xa5).rotate_left(4)).collect::<Vec<u8>>())
+}
+
+fn login_field(login: &[u8], at: usize) -> Vec<u8> {
+    let number = |at: usize| usize::from(u16::from_le_bytes([login[at], login[at + 1]]));
+    login[number(at)..number(at) + 2 * number(at + 2)].to_vec()
+}
+
+fn text(bytes: &[u8]) -> String {
+    let units: Vec<u16> = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    String::from_utf16(&units).unwrap()
+}
+
+pub fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
@@ -137,19 +178,19 @@ fn token(kind: u8, body: Vec<u8>) -> Vec<u8> {
 }
 
 /// DONE with these status bits.
-pub(super) fn done(status: u16) -> Vec<u8> {
+pub fn done(status: u16) -> Vec<u8> {
     let mut token = vec![0xfd];
     token.extend(status.to_le_bytes());
     token.extend([0; 10]);
     token
 }
 
-pub(super) const DONE_FINAL: u16 = 0x00;
-pub(super) const DONE_MORE: u16 = 0x01;
-pub(super) const DONE_ERROR: u16 = 0x02;
-pub(super) const DONE_ATTENTION: u16 = 0x20;
+pub const DONE_FINAL: u16 = 0x00;
+pub const DONE_MORE: u16 = 0x01;
+pub const DONE_ERROR: u16 = 0x02;
+pub const DONE_ATTENTION: u16 = 0x20;
 
-pub(super) fn logged_in() -> Vec<u8> {
+pub fn logged_in() -> Vec<u8> {
     let mut ack = vec![1, 0x74, 0, 0, 4];
     ack.extend(b_varchar("fake"));
     ack.extend([16, 0, 0, 0]);
@@ -157,7 +198,7 @@ pub(super) fn logged_in() -> Vec<u8> {
 }
 
 /// ENVCHANGE: go to this address instead.
-pub(super) fn routing(host: &str, port: u16) -> Vec<u8> {
+pub fn routing(host: &str, port: u16) -> Vec<u8> {
     let mut value = vec![0];
     value.extend(port.to_le_bytes());
     value.extend(us_varchar(host));
@@ -165,7 +206,7 @@ pub(super) fn routing(host: &str, port: u16) -> Vec<u8> {
     token(0xe3, [vec![20], length.to_vec(), value, vec![0, 0]].concat())
 }
 
-pub(super) fn error(number: u32, class: u8, text: &str) -> Vec<u8> {
+pub fn error(number: u32, class: u8, text: &str) -> Vec<u8> {
     let mut body = number.to_le_bytes().to_vec();
     body.extend([1, class]);
     body.extend(us_varchar(text));
@@ -177,7 +218,7 @@ pub(super) fn error(number: u32, class: u8, text: &str) -> Vec<u8> {
 
 /// A column type: its TYPE_INFO.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub enum Kind {
     /// INTN of this many bytes.
     Integer(u8),
     Bit,
@@ -185,7 +226,7 @@ pub(super) enum Kind {
     DateTime,
 }
 
-pub(super) fn columns(columns: &[(&str, Kind)]) -> Vec<u8> {
+pub fn columns(columns: &[(&str, Kind)]) -> Vec<u8> {
     let mut token = vec![0x81];
     token.extend(u16::try_from(columns.len()).unwrap().to_le_bytes());
     for (name, kind) in columns {
@@ -204,17 +245,17 @@ pub(super) fn columns(columns: &[(&str, Kind)]) -> Vec<u8> {
 }
 
 /// ROW; each value already encoded.
-pub(super) fn row(values: &[Vec<u8>]) -> Vec<u8> {
+pub fn row(values: &[Vec<u8>]) -> Vec<u8> {
     [vec![0xd1], values.concat()].concat()
 }
 
 /// The value of an INTN, BITN or DATETIMN column; NULL when empty.
-pub(super) fn fixed(bytes: &[u8]) -> Vec<u8> {
+pub fn fixed(bytes: &[u8]) -> Vec<u8> {
     [vec![u8::try_from(bytes.len()).unwrap()], bytes.to_vec()].concat()
 }
 
 /// The value of an NVARCHAR column.
-pub(super) fn nvarchar(text: Option<&str>) -> Vec<u8> {
+pub fn nvarchar(text: Option<&str>) -> Vec<u8> {
     match text {
         None => vec![0xff, 0xff],
         Some(text) => {

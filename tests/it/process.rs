@@ -1,0 +1,133 @@
+//! The real binary as a process whose whole log is kept, and whose end is promised.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::support::Series;
+use crate::support::process::{command, wait_for};
+
+pub const TERM: &str = "TERM";
+pub const INT: &str = "INT";
+
+/// The binary with a configuration file, ready for arguments.
+pub fn exporter(config: &Path) -> Command {
+    command(&[&format!("--config.file={}", config.display())])
+}
+
+/// Waits, blocking, until something has happened that must happen.
+#[track_caller]
+pub fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
+    wait_for(what, || if happened() { Ok(()) } else { Err("not yet") });
+}
+
+/// A running exporter.
+pub struct Process {
+    child: Child,
+    address: String,
+    log: Arc<Mutex<String>>,
+}
+
+impl Process {
+    /// Starts it on a free port and waits until it serves.
+    #[track_caller]
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command
+            .args(["--web.listen-address=127.0.0.1:0", "--log.level=debug", "--log.format=json"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Mutex::new(String::new()));
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        let collected = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                let mut log = collected.lock().unwrap();
+                log.push_str(&line);
+                log.push('\n');
+            }
+        });
+        let mut process = Self { child, address: String::new(), log };
+        eventually("the exporter says where it listens", || {
+            let ended = process.child.try_wait().unwrap();
+            assert!(ended.is_none(), "{ended:?}: {}", process.log());
+            let address = process
+                .events()
+                .into_iter()
+                .find_map(|event| event["fields"]["address"].as_str().map(str::to_owned));
+            process.address = address.unwrap_or_default();
+            !process.address.is_empty()
+        });
+        process
+    }
+
+    pub fn id(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    /// What it has written to standard error so far.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// The lines of the log that are events; a panic's are not.
+    pub fn events(&self) -> Vec<serde_json::Value> {
+        self.log().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// How many events have a message that contains this text.
+    pub fn count_events(&self, text: &str) -> usize {
+        let message = |event: &serde_json::Value| event["fields"]["message"].as_str().map(str::to_owned);
+        self.events().iter().filter_map(message).filter(|message| message.contains(text)).count()
+    }
+
+    /// The response to a GET, headers included.
+    #[track_caller]
+    pub fn get(&self, path: &str, accept: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response
+    }
+
+    /// A scrape.
+    #[track_caller]
+    pub fn scrape(&self) -> Series {
+        let response = self.get("/metrics", "*/*");
+        let (head, page) = response.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        Series::parse(page)
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([&format!("-{signal}"), &self.id()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Asks it to stop and waits for its end, which is promised within five seconds.
+    #[track_caller]
+    pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
+        let asked = Instant::now();
+        self.signal(signal);
+        let mut status = None;
+        eventually("the process ends", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        assert!(asked.elapsed() < Duration::from_secs(5), "it took {:?}", asked.elapsed());
+        (status.unwrap(), self.log())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
