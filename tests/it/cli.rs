@@ -7,7 +7,7 @@ mod statements;
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::support::process::{command, run};
+use crate::binary::{command, run};
 
 #[test]
 fn an_unknown_option_is_refused_with_the_nearest_one() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::process::{Running, wait_for};
+use crate::binary::{Running, wait_for};
 
 const ROWS: i64 = 20_000;
 const KILLS: usize = 50;

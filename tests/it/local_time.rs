@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use rusqlite::Connection;
 
-use crate::support::process::{Running, command, wait_for};
+use crate::binary::{Running, command, wait_for};
 
 /// Central European time, spelled out so that no time zone database is needed.
 const ZONE: &str = "CET-1CEST,M3.5.0/2,M10.5.0/3";

@@ -9,6 +9,7 @@
 
 mod attempts;
 mod backend;
+mod binary;
 mod cli;
 mod faults;
 mod hang;
@@ -19,6 +20,7 @@ mod log_cases;
 mod mutable_logs;
 mod odd_rows;
 mod page;
+mod parse;
 mod plan;
 mod process;
 mod published_tables;

@@ -7,7 +7,7 @@ use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::exposition::families;
 use sqlqueue_exporter::web::Format;
 
-use crate::support::parse::ParsedPage;
+use crate::parse::ParsedPage;
 use crate::support::{Bench, assert_golden, project_file};
 
 /// The demo's tables.

@@ -7,8 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::binary::{command, wait_for};
 use crate::support::Series;
-use crate::support::process::{command, wait_for};
 
 pub const TERM: &str = "TERM";
 pub const INT: &str = "INT";

@@ -7,7 +7,7 @@ use prometheus_client::metrics::MetricType;
 use sqlqueue_exporter::config::{self, Config, Environment};
 use sqlqueue_exporter::exposition::families::{self, Family};
 
-use crate::support::process::run;
+use crate::binary::run;
 use crate::support::{assert_golden, project_file};
 
 const BEGIN: &str = "<!-- metrics: begin (checked by a test against src/exposition/families.rs) -->\n";
@@ -142,14 +142,13 @@ fn the_default_port_and_file_it_gives_are_those_of_the_help() {
 }
 
 #[test]
-fn the_sources_it_links_to_exist() {
+fn the_files_it_links_to_exist() {
     let text = readme();
-    let links = text.split("](").skip(1).map(|link| link.split(')').next().unwrap());
-    let sources: Vec<&str> =
-        links.filter(|link| link.starts_with("src/") || link.starts_with("sql/")).collect();
-    assert!(!sources.is_empty());
-    for link in sources {
-        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists(), "{link}");
+    let links: Vec<&str> = text.split("](").skip(1).map(|link| link.split(')').next().unwrap()).collect();
+    assert!(!links.is_empty());
+    for link in links {
+        let exists = Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists();
+        assert!(exists || link.contains("://"), "{link}");
     }
 }
 

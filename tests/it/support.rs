@@ -1,9 +1,6 @@
 //! What the integration tests share: an exporter on an embedded database whose clock stands still,
 //! and a reading of the page.
 
-pub mod parse;
-pub mod process;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::binary::{Ended, run, run_in, run_with};
 use crate::page::SCHEMA;
-use crate::support::process::{Ended, run, run_in, run_with};
 
 /// The demo's tables in a file, and a configuration that watches them.
 struct Fixture {

@@ -5,9 +5,9 @@ use std::process::Stdio;
 
 use rusqlite::Connection;
 
+use crate::binary::{Running, run, wait_for};
 use crate::page::SCHEMA;
-use crate::support::parse::ParsedPage;
-use crate::support::process::{Running, run, wait_for};
+use crate::parse::ParsedPage;
 use crate::support::project_file;
 
 #[test]

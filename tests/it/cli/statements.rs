@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 
+use crate::binary::{run_in, run_with};
 use crate::page::SCHEMA;
-use crate::support::process::{run_in, run_with};
 
 /// Names that try to be more than a name.
 const HOSTILE: [&str; 6] = ["x]; DROP TABLE y --", "x\"; DROP TABLE y --", "it's", "a''b", "/* x", "]]\"\"]"];

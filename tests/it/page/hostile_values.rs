@@ -1,6 +1,6 @@
 //! Label values that come from a table: whatever they are, the page stays one that can be read.
 
-use crate::support::parse::ParsedPage;
+use crate::parse::ParsedPage;
 use crate::support::{Bench, Series};
 
 use super::pages;

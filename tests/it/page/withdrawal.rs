@@ -7,7 +7,7 @@ use std::time::Duration;
 use prometheus_client::metrics::MetricType;
 use sqlqueue_exporter::exposition::families;
 
-use crate::support::parse::ParsedPage;
+use crate::parse::ParsedPage;
 use crate::support::{Bench, Series};
 
 use super::{SCHEMA, full_exporter, pages};

@@ -50,6 +50,7 @@ impl Pair {
                     SqliteConnector::new(sqlite.clone(), Some(Arc::clone(&clock)), global.lock_timeout);
                 Arc::new(Recorder { inner, record: Arc::clone(&record) })
             })
+            .unwrap()
         };
         let server = Server::start().await;
         let over_tds = server.exporter(targets, clock);

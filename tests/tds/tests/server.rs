@@ -48,7 +48,7 @@ impl Server {
     }
 
     pub fn exporter(&self, targets: &str, clock: SharedClock) -> Exporter {
-        Exporter::new(self.config(targets), clock)
+        Exporter::new(self.config(targets), clock).unwrap()
     }
 
     /// Has the mock answer a statement; an earlier answer to the same text is forgotten.
