@@ -44,7 +44,8 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
     }
     // Two targets can find the same queue name in their tables; the first one keeps it, because a
-    // page with the same series twice is refused as a whole.
+    // page with the same series twice is refused as a whole. It keeps it while its gauges are
+    // withdrawn, too: a series must not go over to another table.
     let mut queue_names = HashSet::new();
     let mut attempt_names = HashSet::new();
     for target in &source.targets {
@@ -58,9 +59,11 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
                     labels.of_target(),
                     Value::Count(queue.labels.dropped),
                 );
-                let shown = queue.queues.iter().filter(|_| fresh);
-                for (name, facts) in shown.filter(|(name, _)| queue_names.insert(name.as_str())) {
-                    add_queue(page, source, name, facts);
+                for (name, facts) in &queue.queues {
+                    let is_first = queue_names.insert(name.as_str());
+                    if is_first && fresh {
+                        add_queue(page, source, name, facts);
+                    }
                 }
             }
             TargetData::AttemptLog(state) => {

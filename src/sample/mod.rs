@@ -57,22 +57,6 @@ impl Sample {
         })
     }
 
-    /// Whether a log returned as many rows as one sample may read, so that there may be more.
-    #[must_use]
-    pub fn is_full(&self, target: TargetConfig<'_>) -> bool {
-        let (rows, batch_size) = match (self, target) {
-            (Self::AttemptLog(sample), TargetConfig::AttemptLog(log)) => {
-                (sample.attempts.len(), log.batch_size)
-            }
-            (Self::RunLog(sample), TargetConfig::RunLog(log)) => (sample.entries.len(), log.batch_size),
-            (Self::ControlTable(sample), TargetConfig::ControlTable(control)) => {
-                (sample.notifications.len(), control.batch_size)
-            }
-            _ => return false,
-        };
-        u32::try_from(rows).unwrap_or(u32::MAX) >= batch_size
-    }
-
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub const fn now_ms(&self) -> i64 {

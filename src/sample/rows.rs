@@ -5,6 +5,9 @@ use crate::config::OutcomeWord;
 use crate::config::{TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
 
+/// How much earlier than its start an end may look, in milliseconds.
+const NOISE_MS: i64 = -1_000;
+
 /// How far the clocks go back at the end of summer time, in milliseconds.
 const CLOCKS_BACK_MS: i64 = 3_600_000;
 
@@ -99,7 +102,12 @@ impl<'a> Row<'a> {
     /// time comes twice, and an end in the second one looks earlier than a start in the first.
     pub(super) fn span(self, column: &str, since: Option<&TimeColumn>) -> Result<Option<u64>, SourceError> {
         let is_local = since.is_some_and(|time| matches!(time.zone, TimeZone::Server | TimeZone::Named(_)));
-        let span_ms = self.int(column)?.map(|ms| if is_local && ms < 0 { ms + CLOCKS_BACK_MS } else { ms });
+        let span_ms = self.int(column)?.map(|ms| match ms {
+            // Two clocks of one machine can differ by their resolution.
+            NOISE_MS..0 => 0,
+            _ if is_local && ms < 0 => ms + CLOCKS_BACK_MS,
+            _ => ms,
+        });
         Ok(span_ms.and_then(|ms| u64::try_from(ms).ok()))
     }
 

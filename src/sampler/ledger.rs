@@ -9,10 +9,11 @@ use tokio::sync::Mutex;
 use tracing::{error, info};
 
 use crate::clock::SharedClock;
-use crate::config::{Config, Source, TargetConfig};
+use crate::config::{Config, Database, Endpoint, Source, TargetConfig};
 use crate::exposition::SharedState;
 use crate::state::{SavingState, SourceState, State, TargetData, TargetState};
 use crate::state_file::{OpenError, StateFile, StateFileError, TargetKey};
+use crate::statement::TailRequest;
 
 /// The state, and the file behind it.
 #[derive(Debug)]
@@ -20,7 +21,30 @@ pub struct Ledger {
     state: SharedState,
     file: Option<Arc<Mutex<StateFile>>>,
     clock: SharedClock,
-    source_names: Vec<String>,
+    sources: Vec<SourceKey>,
+}
+
+/// A source, as far as a saved target belongs to it.
+#[derive(Debug)]
+struct SourceKey {
+    name: String,
+    database: String,
+}
+
+impl SourceKey {
+    fn of(source: &Source) -> Self {
+        let database = match &source.database {
+            Database::Mssql(mssql) => {
+                let instance = match &mssql.endpoint {
+                    Endpoint::Port(port) => port.to_string(),
+                    Endpoint::Instance(name) => name.clone(),
+                };
+                format!("{}:{instance}/{}", mssql.host, mssql.database)
+            }
+            Database::Sqlite(sqlite) => sqlite.file.display().to_string(),
+        };
+        Self { name: source.name.clone(), database }
+    }
 }
 
 impl Ledger {
@@ -50,8 +74,8 @@ impl Ledger {
                 Some(Arc::new(Mutex::new(opened.file)))
             }
         };
-        let source_names = config.sources.iter().map(|source| source.name.clone()).collect();
-        Ok(Self { state: SharedState::new(state.into()), file, clock, source_names })
+        let sources = config.sources.iter().map(SourceKey::of).collect();
+        Ok(Self { state: SharedState::new(state.into()), file, clock, sources })
     }
 
     /// The state that scrapes read.
@@ -64,6 +88,13 @@ impl Ledger {
     pub(super) fn target(&self, source: usize, position: usize) -> Option<TargetState> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         state.sources.get(source)?.targets.get(position).cloned()
+    }
+
+    /// What a target has to be asked for next.
+    pub(super) fn request(&self, source: usize, position: usize, target: TargetConfig<'_>) -> TailRequest {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let known = state.sources.get(source).and_then(|source| source.targets.get(position));
+        known.map_or(TailRequest::Head, |known| known.request(target))
     }
 
     /// Changes what is known about a source and is not saved.
@@ -84,9 +115,9 @@ impl Ledger {
         skew_ms: i64,
     ) {
         if after.data.is_counted()
-            && let Some(name) = self.source_names.get(source)
+            && let Some(source) = self.sources.get(source)
         {
-            self.save(key(name, target), after.data.clone()).await;
+            self.save(key(source, target), after.data.clone()).await;
         }
         self.change(source, |source| {
             source.up = Some(true);
@@ -106,7 +137,8 @@ impl Ledger {
         let saving = tokio::task::spawn_blocking(move || file.save(key, &data));
         let saved = match saving.await {
             Ok(saved) => saved,
-            Err(_) => return, // the process is being stopped
+            Err(error) if error.is_panic() => Err(StateFileError::panicked()),
+            Err(_cancelled) => return, // the process is being stopped
         };
         self.note(saved);
     }
@@ -137,7 +169,7 @@ fn restore(state: &mut State, config: &Config, file: &StateFile) {
 
 fn restore_source(known: &mut SourceState, source: &Source, file: &StateFile) {
     for (known, target) in known.targets.iter_mut().zip(source.targets()) {
-        let key = key(&source.name, target);
+        let key = key(&SourceKey::of(source), target);
         match file.target(&key) {
             Ok(Some(saved)) => known.restore(saved),
             Ok(None) => {}
@@ -146,11 +178,20 @@ fn restore_source(known: &mut SourceState, source: &Source, file: &StateFile) {
     }
 }
 
-fn key(source: &str, target: TargetConfig<'_>) -> TargetKey {
+fn key(source: &SourceKey, target: TargetConfig<'_>) -> TargetKey {
+    let id = match target {
+        TargetConfig::Queue(_) => None,
+        TargetConfig::AttemptLog(log) => Some(&log.id),
+        TargetConfig::RunLog(log) => Some(&log.id),
+        TargetConfig::ControlTable(control) => Some(&control.id),
+    };
     TargetKey {
-        source: source.to_owned(),
+        source: source.name.clone(),
         kind: target.label().to_owned(),
         name: target.target().name.clone(),
-        table: target.target().table.0.join("."),
+        database: source.database.clone(),
+        table: target.target().table.0.clone(),
+        id: id.cloned(),
+        filter: target.target().filter.clone(),
     }
 }

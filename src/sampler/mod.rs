@@ -22,8 +22,8 @@ use crate::clock::SharedClock;
 use crate::config::{Global, Source, TargetConfig};
 use crate::sample::Sample;
 use crate::source::{Connection, Connector, Reason, SourceError};
-use crate::state::{Progress, TargetData};
-use crate::statement::{self, TailRequest};
+use crate::state::Progress;
+use crate::statement;
 
 /// How long past its deadline a driver may take: it has a second to stop the statement. What takes
 /// longer is given up, so that a driver that hangs costs a sample and not all that would follow.
@@ -166,15 +166,12 @@ impl Sampler {
             return Outcome::Failed;
         };
         let outcome = match self.ask(open.as_mut(), position, target).await {
-            Ok(answer) => {
-                let full = answer.sample.is_full(target);
-                self.accept(position, target, answer).await.map(|()| full)
-            }
+            Ok(answer) => self.accept(position, target, answer).await,
             Err(failure) => Err(failure),
         };
         match outcome {
-            Ok(true) => Outcome::More,
-            Ok(false) => Outcome::Good,
+            Ok(progress) if progress.more => Outcome::More,
+            Ok(_) => Outcome::Good,
             Err(failure) => {
                 if failure.error.connection_lost {
                     *connection = None;
@@ -191,7 +188,7 @@ impl Sampler {
         position: usize,
         target: TargetConfig<'_>,
     ) -> Result<Answer, Failure> {
-        let request = self.request(position);
+        let request = self.ledger.request(self.index, position, target);
         let failed = |error, took| Failure { error, took, connected: true };
         let statement =
             statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout)
@@ -210,22 +207,17 @@ impl Sampler {
         }
     }
 
-    /// What a log target has to be asked for next.
-    fn request(&self, position: usize) -> TailRequest {
-        match self.ledger.target(self.index, position).map(|target| target.data) {
-            Some(TargetData::AttemptLog(log)) => log.log.tail.request(),
-            Some(TargetData::RunLog(log)) => log.log.tail.request(),
-            Some(TargetData::ControlTable(control)) => control.log.tail.request(),
-            Some(TargetData::Queue(_)) | None => TailRequest::Head,
-        }
-    }
-
-    async fn accept(&self, position: usize, target: TargetConfig<'_>, answer: Answer) -> Result<(), Failure> {
+    async fn accept(
+        &self,
+        position: usize,
+        target: TargetConfig<'_>,
+        answer: Answer,
+    ) -> Result<Progress, Failure> {
         let Answer { sample, took, asked_ms } = answer;
         let skew_ms = sample.now_ms().saturating_sub(asked_ms);
         // The only writer of this target is this task, so it can change a copy and commit that.
         let Some(mut after) = self.ledger.target(self.index, position) else {
-            return Ok(());
+            return Ok(Progress::default());
         };
         let first = after.sampling.samples == 0;
         after.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
@@ -240,13 +232,15 @@ impl Sampler {
             info!(kind = target.label(), target = %target.target().name, "first sample is good");
         }
         report(target, &progress);
-        Ok(())
+        Ok(progress)
     }
 
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
         let Failure { error, took, connected } = failure;
         self.ledger.change(self.index, |source| {
-            source.up = Some(*connected && error.reason.database_answered());
+            // A statement that was cancelled in order was answered, too.
+            let answered = error.reason.database_answered() || !error.connection_lost;
+            source.up = Some(*connected && answered);
             if let Some(known) = source.targets.get_mut(position) {
                 known.sampling.failed(error.reason, *took);
             }
@@ -295,7 +289,7 @@ fn report(target: TargetConfig<'_>, progress: &Progress) {
     if !progress.stale.is_empty() {
         warn!(kind, target = %name, ids = ?progress.stale, "rows that never ended were given up");
     }
-    if progress.abandoned > 0 {
-        debug!(kind, target = %name, ids = progress.abandoned, "missing ids given up");
+    if !progress.abandoned.is_empty() {
+        debug!(kind, target = %name, ranges = ?progress.abandoned, "missing ids given up");
     }
 }

@@ -222,7 +222,8 @@ fn prepare(
     handle.pragma_update(None, "query_only", true)?;
     // Unfinished rows are scattered through a table that is mostly history, each on a page of its
     // own: the default of 2 MB would read them all again at every sample.
-    handle.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    // Fails while a writer holds the file; the connection is as good without it.
+    let _ = handle.pragma_update(None, "cache_size", -CACHE_KIB);
     if let Some(clock) = clock {
         override_clock(handle, clock)?;
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
-use super::tail::{Progress, Windows};
+use super::tail::{Progress, Reading};
 use crate::config::{AttemptLog, AttemptOutcome, OutcomeWord};
 use crate::sample::{Attempt, AttemptLogSample};
 
@@ -85,8 +85,8 @@ impl AttemptLogState {
         max_label_values: usize,
     ) -> Progress {
         let AttemptLogSample { now_ms, bounds, attempts } = sample;
-        let windows = Windows::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
-        let limits = Limits { windows, max_label_values };
+        let reading = Reading::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
+        let limits = Limits { reading, max_label_values };
         self.log.apply(attempts, bounds, now_ms, limits, |_, _| {}, AttemptState::count)
     }
 }

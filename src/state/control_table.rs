@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::log::{Limits, Log, LogRow};
-use super::tail::{Progress, Windows};
+use super::tail::{Progress, Reading};
 use crate::config::ControlTable;
 use crate::sample::{ControlTableSample, Notification};
 
@@ -49,8 +49,8 @@ impl ControlTableState {
         max_label_values: usize,
     ) -> Progress {
         let ControlTableSample { now_ms, bounds, notifications } = sample;
-        let windows = Windows::of(&control.target, control.late_window, Duration::ZERO, control.batch_size);
-        let limits = Limits { windows, max_label_values };
+        let reading = Reading::of(&control.target, control.late_window, Duration::ZERO, control.batch_size);
+        let limits = Limits { reading, max_label_values };
         self.log.apply(
             notifications,
             bounds,

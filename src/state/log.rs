@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
-use super::tail::{Progress, Tail, TailRow, Windows};
+use super::tail::{Progress, Reading, Tail, TailRow};
 use crate::sample::Bounds;
 
 /// A row of a log.
@@ -90,7 +90,7 @@ impl<R: LogRow, S: Default> Log<R, S> {
         let from_the_end = !self.tail.has_started();
         let seen: Vec<TailRow> =
             rows.iter().map(|row| TailRow { id: row.id(), open: row.is_open() }).collect();
-        let progress = self.tail.accept(&seen, bounds, now_ms, limits.windows);
+        let progress = self.tail.accept(&seen, bounds, now_ms, limits.reading);
         self.late_rows += progress.late;
         for (position, mut row) in rows.into_iter().enumerate() {
             let counts = progress.count.binary_search(&position).is_ok();
@@ -135,8 +135,8 @@ impl<R: LogRow, S: Default> Log<R, S> {
 /// The limits that hold for a log target.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// How long pending ids are asked for.
-    pub windows: Windows,
+    /// How the log is read.
+    pub reading: Reading,
     /// How many label values are exported under their own name.
     pub max_label_values: usize,
 }

@@ -18,7 +18,7 @@ pub use log::{Limits, Log, LogRow};
 pub use queue::QueueState;
 pub use run_log::{LockState, RunLogState, StepState};
 pub use sampling::SamplingState;
-pub use tail::{Progress, Tail, TailRow, Windows};
+pub use tail::{Progress, Reading, Tail, TailRow};
 
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Source, TargetConfig};
 use crate::sample::Sample;
+use crate::statement::TailRequest;
 
 /// Everything the exporter knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,6 +138,21 @@ impl TargetState {
                 state.log.restore(saved.log)
             }
             _ => {}
+        }
+    }
+
+    /// What the next sample has to ask for.
+    #[must_use]
+    pub fn request(&self, target: TargetConfig<'_>) -> TailRequest {
+        match (&self.data, target) {
+            (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log)) => {
+                state.log.tail.request(log.batch_size)
+            }
+            (TargetData::RunLog(state), TargetConfig::RunLog(log)) => state.log.tail.request(log.batch_size),
+            (TargetData::ControlTable(state), TargetConfig::ControlTable(control)) => {
+                state.log.tail.request(control.batch_size)
+            }
+            _ => TailRequest::Head,
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
-use super::tail::{Progress, Windows};
+use super::tail::{Progress, Reading};
 use crate::config::{Outcome, OutcomeWord, RunLog};
 use crate::sample::{RunLogSample, StepEntry};
 
@@ -18,6 +18,8 @@ pub struct RunLogState {
     pub log: Log<StepEntry, StepState>,
     /// Runs skipped since the last one that was not; `None` while no run was seen.
     pub consecutive_skips: Option<u64>,
+    /// The id of the newest run's row: one that comes late says nothing about the runs after it.
+    newest_run_id: Option<i64>,
     /// The application lock; `None` when none is configured. Not saved: nobody looked while the
     /// exporter was down.
     #[serde(skip)]
@@ -95,6 +97,7 @@ impl RunLogState {
     /// Takes over what was saved; steps that are declared since then are there, at 0.
     pub(super) fn restore(&mut self, saved: Self) {
         self.consecutive_skips = saved.consecutive_skips;
+        self.newest_run_id = saved.newest_run_id;
         self.log.restore(saved.log);
     }
 
@@ -104,12 +107,14 @@ impl RunLogState {
         self.lock = lock_held.map(|held| LockState::after(self.lock, held, now_ms));
         let open = log.mutable.map_or(Duration::ZERO, |mutable| mutable.open_window);
         let limits = Limits {
-            windows: Windows::of(&log.target, log.late_window, open, log.batch_size),
+            reading: Reading::of(&log.target, log.late_window, open, log.batch_size),
             max_label_values,
         };
-        let skips = &mut self.consecutive_skips;
+        let (skips, newest) = (&mut self.consecutive_skips, &mut self.newest_run_id);
         let remember = |step: &mut StepState, entry: &StepEntry| {
-            if !entry.open && log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step) {
+            let is_run = log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step);
+            if is_run && !entry.open && newest.is_none_or(|newest| newest < entry.id) {
+                *newest = Some(entry.id);
                 *skips = Some(match entry.outcome {
                     Outcome::Skipped => skips.unwrap_or(0) + 1,
                     Outcome::Ok | Outcome::Warning | Outcome::Error => 0,

@@ -1,12 +1,12 @@
 //! Which rows of a growing log were read, so that each is counted exactly once.
 //!
 //! Ids are handed out in one order and committed in another, so the highest id read says nothing
-//! about the lower ones: an id that was missing when the watermark passed it stays *pending* for
-//! the late window and is asked for again. Pending ids are kept as ranges, so that an identity
+//! about the lower ones: an id that was missing when the watermark passed it stays *missing* for
+//! the late window and is asked for again. Missing ids are kept as ranges, so that an identity
 //! jump of a thousand is one entry. After the window a range is abandoned: those ids belonged to
-//! transactions that were rolled back, to rows of another filter, or to rows that came too late.
+//! transactions that were rolled back, to rows of another predicate, or to rows that came too late.
 //!
-//! A row that was read while its step still ran is pending too, until it ends.
+//! A row that was read while its step still ran stays *open*, and is asked for until it ends.
 
 use std::time::Duration;
 
@@ -16,8 +16,11 @@ use crate::config::Target;
 use crate::sample::Bounds;
 use crate::statement::{GAPS_PER_SAMPLE, TailRequest};
 
-/// The most ranges that are kept pending; beyond it the oldest are abandoned early.
-const MAX_PENDING: usize = 512;
+/// The most missing ranges that are kept; beyond it the oldest are abandoned early.
+const MAX_MISSING: usize = 2_048;
+
+/// The most open rows that are followed; beyond it the oldest are given up.
+const MAX_OPEN: usize = 1_024;
 
 /// How far below the oldest row a new reader looks for rows that are on their way.
 const START_REACH: i64 = 1_000;
@@ -27,31 +30,35 @@ const START_REACH: i64 = 1_000;
 pub struct Tail {
     /// The highest id read; `None` before the first sample.
     watermark: Option<i64>,
-    /// Ids at or below the watermark that have not been counted yet, ascending and disjoint.
-    pending: Vec<Pending>,
-    /// Where the next request starts in `pending`, so that each range gets its turn.
+    /// Ids at or below the watermark that were not seen, ascending and disjoint.
+    missing: Vec<Missing>,
+    /// Rows at or below the watermark that were seen open, ascending by id.
+    open: Vec<OpenRow>,
+    /// Where the next request starts, when one sample cannot ask for everything. Not saved: a new
+    /// process starts with the first range.
+    #[serde(skip)]
     turn: usize,
     /// What the table held at the last sample.
     bounds: Bounds,
 }
 
-/// A range of ids to ask for again.
+/// A range of ids that were missing when the watermark passed them. Times are the database's clock,
+/// in milliseconds since the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Pending {
+struct Missing {
     first: i64,
     last: i64,
-    why: Why,
+    since_ms: i64,
 }
 
-/// Why ids are pending. Times are the database's clock, in milliseconds since the epoch.
+/// A row that was read while its step still ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Why {
-    /// They were missing when the watermark passed them, found so at this time.
-    Missing { since_ms: i64 },
-    /// A single row that was read while its step still ran, first at this time. It may be gone
-    /// since then: asked for, and not there.
-    Open { since_ms: i64, gone_ms: Option<i64> },
+struct OpenRow {
+    id: i64,
+    /// When it was first seen.
+    since_ms: i64,
+    /// Since when it has been asked for and was not there.
+    gone_ms: Option<i64>,
 }
 
 /// One row of a sample, as far as the tail cares.
@@ -63,25 +70,19 @@ pub struct TailRow {
     pub open: bool,
 }
 
-/// How long pending ids are asked for.
+/// How a log is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Windows {
-    /// An id that is missing, or an open row that is gone.
-    pub late: Duration,
-    /// A row that is there and does not end.
-    pub open: Duration,
-    /// For a log that is read through a predicate, how many rows a sample reads at most. Ids of
-    /// other rows are then passed over as soon as a sample has read all there is: otherwise every
-    /// sample would look through all rows since the last one that fits.
-    pub filtered_batch: Option<usize>,
-}
-
-impl Windows {
-    /// The windows of a target.
-    pub(super) fn of(target: &Target, late: Duration, open: Duration, batch_size: u32) -> Self {
-        let batch = usize::try_from(batch_size).unwrap_or(usize::MAX);
-        Self { late, open, filtered_batch: (!target.filter.is_empty()).then_some(batch) }
-    }
+pub struct Reading {
+    /// How long an id that is missing, or an open row that is gone, is asked for.
+    pub late_window: Duration,
+    /// How long a row that is there and does not end is believed to be open.
+    pub open_window: Duration,
+    /// How many new rows, and how many awaited ones, a sample reads at most.
+    pub batch_size: usize,
+    /// The log is read through a predicate. Ids of other rows are then passed over as soon as a
+    /// sample has read all there is: otherwise every sample would look through all rows since the
+    /// last one that fits.
+    pub filtered: bool,
 }
 
 /// What a sample means for the tail.
@@ -94,31 +95,55 @@ pub struct Progress {
     pub open: Vec<usize>,
     /// How many of the counted ones were late.
     pub late: u64,
-    /// How many missing ids were given up.
-    pub abandoned: u64,
+    /// Ranges of missing ids that were given up, first and last.
+    pub abandoned: Vec<(i64, i64)>,
     /// Open rows that were given up: they never ended, or vanished.
     pub stale: Vec<i64>,
     /// The ids started over: the table was truncated or its identity reseeded.
     pub reset: bool,
+    /// The sample was full of new rows: there may be more to read.
+    pub more: bool,
+}
+
+impl Reading {
+    /// How a target is read.
+    pub(super) fn of(target: &Target, late_window: Duration, open_window: Duration, batch_size: u32) -> Self {
+        let batch_size = usize::try_from(batch_size).unwrap_or(usize::MAX);
+        Self { late_window, open_window, batch_size, filtered: !target.filter.is_empty() }
+    }
 }
 
 impl Tail {
-    /// What the next sample has to ask for.
+    /// What the next sample has to ask for, when it may read this many rows.
     #[must_use]
-    pub fn request(&self) -> TailRequest {
+    pub fn request(&self, batch_size: u32) -> TailRequest {
         match self.watermark {
             None => TailRequest::Head,
-            Some(watermark) => {
-                let gaps = self.asked().iter().map(|range| (range.first, range.last)).collect();
-                TailRequest::After { watermark, gaps }
-            }
+            Some(watermark) => TailRequest::After { watermark, gaps: self.asked(i64::from(batch_size)) },
         }
     }
 
-    /// The ranges that one sample asks for: the next in turn.
-    fn asked(&self) -> Vec<Pending> {
-        let in_turn = self.pending.iter().cycle().skip(self.turn).take(self.pending.len());
-        in_turn.take(GAPS_PER_SAMPLE).copied().collect()
+    /// The ranges that one sample asks for. Awaited ids that lie near each other are asked for as one
+    /// range; what was read before and lies between them is passed over. Together such ranges hold no
+    /// more rows than a sample may read, so that none of them is starved.
+    fn asked(&self, batch_size: i64) -> Vec<(i64, i64)> {
+        let slots = i64::try_from(GAPS_PER_SAMPLE).unwrap_or(1);
+        let reach = (batch_size / slots).max(1);
+        let missing = self.missing.iter().map(|range| (range.first, range.last));
+        let mut awaited: Vec<(i64, i64)> =
+            missing.chain(self.open.iter().map(|row| (row.id, row.id))).collect();
+        awaited.sort_unstable();
+        let mut ranges: Vec<(i64, i64)> = Vec::new();
+        for (first, last) in awaited {
+            match ranges.last_mut() {
+                Some(range) if last.saturating_sub(range.0) < reach => range.1 = last,
+                _ => ranges.push((first, last)),
+            }
+        }
+        let start = self.turn.checked_rem(ranges.len()).unwrap_or(0);
+        ranges.rotate_left(start);
+        ranges.truncate(GAPS_PER_SAMPLE);
+        ranges
     }
 
     /// Whether a sample was taken.
@@ -134,39 +159,36 @@ impl Tail {
     }
 
     /// Takes the rows, ascending by id, of a sample that answered [`Tail::request`].
-    pub fn accept(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, windows: Windows) -> Progress {
+    pub fn accept(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, reading: Reading) -> Progress {
         let Some(watermark) = self.watermark else {
-            return self.start(rows, bounds, now_ms, windows);
+            return self.start(rows, bounds, now_ms, reading);
         };
         if self.started_over(watermark, bounds) {
-            // Everything the table holds now is new. It is read from its lowest id by the next
-            // sample; what this one returned was asked with the old watermark.
-            let mut progress = Progress { reset: true, ..Progress::default() };
-            self.pending.drain(..).for_each(|range| range.report(&mut progress));
-            self.turn = 0;
-            self.watermark = Some(bounds.oldest_id.unwrap_or(1).saturating_sub(1));
-            self.bounds = bounds;
-            return progress;
+            return self.start_over(bounds);
         }
         let mut progress = Progress::default();
-        let asked = self.asked();
+        let asked = self.asked(i64::try_from(reading.batch_size).unwrap_or(i64::MAX));
         for (position, row) in rows.iter().enumerate() {
             self.take(position, *row, now_ms, &mut progress);
         }
-        self.mark_gone(&asked, rows, now_ms);
         let fresh = rows.iter().filter(|row| row.id > watermark).count();
-        if windows.filtered_batch.is_some_and(|batch| fresh < batch) {
+        progress.more = fresh >= reading.batch_size;
+        if reading.filtered && !progress.more {
             self.pass_over(bounds, now_ms);
         }
         self.bounds = bounds;
-        self.turn += asked.len();
-        self.give_up(now_ms, windows, &mut progress);
+        self.turn = self.turn.wrapping_add(asked.len());
+        // What the sample had no room for was not looked at, and is not given up.
+        if rows.len() - fresh < reading.batch_size {
+            self.give_up(&asked, rows, now_ms, reading, &mut progress);
+        }
+        self.limit(&mut progress);
         progress
     }
 
     /// Begins at the end of the log: the rows of the head sample are known, and not counted. Ids
-    /// missing among them are pending, because a row can be on its way while the exporter starts.
-    fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, windows: Windows) -> Progress {
+    /// missing among them are awaited, because a row can be on its way while the exporter starts.
+    fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, reading: Reading) -> Progress {
         let mut progress = Progress::default();
         // Where the sample reaches down to the oldest row, the ids below it are missing as well.
         let reaches_down = rows.first().is_some_and(|row| Some(row.id) == bounds.oldest_id);
@@ -176,13 +198,13 @@ impl Tail {
                 self.miss(before, row.id, now_ms);
             }
             if row.open {
-                self.pending.push(Pending::open(row.id, now_ms));
+                self.open.push(OpenRow { id: row.id, since_ms: now_ms, gone_ms: None });
                 progress.open.push(position);
             }
             before = Some(row.id);
         }
         self.watermark = Some(before.or(bounds.newest_id).unwrap_or(0));
-        if windows.filtered_batch.is_some() {
+        if reading.filtered {
             self.pass_over(bounds, now_ms);
         }
         self.bounds = bounds;
@@ -193,54 +215,59 @@ impl Tail {
     /// One row: new above the watermark, awaited below it, or read before.
     fn take(&mut self, position: usize, row: TailRow, now_ms: i64, progress: &mut Progress) {
         let watermark = self.watermark.unwrap_or(i64::MIN);
-        let was = if row.id > watermark {
+        let mut since_ms = now_ms;
+        if row.id > watermark {
             self.miss(watermark, row.id, now_ms);
             self.watermark = Some(row.id);
-            None
+        } else if self.remove_missing(row.id) {
+            progress.late += u64::from(!row.open);
+        } else if let Ok(index) = self.open.binary_search_by_key(&row.id, |open| open.id) {
+            since_ms = self.open.remove(index).since_ms;
         } else {
-            match self.remove(row.id) {
-                Some(range) => Some(range),
-                None => return,
-            }
-        };
+            return; // read before
+        }
         if row.open {
-            let since_ms = match was.map(|range| range.why) {
-                Some(Why::Open { since_ms, .. }) => since_ms,
-                Some(Why::Missing { .. }) | None => now_ms,
-            };
-            self.insert(Pending::open(row.id, since_ms));
+            let index = self.open.partition_point(|open| open.id < row.id);
+            self.open.insert(index, OpenRow { id: row.id, since_ms, gone_ms: None });
             progress.open.push(position);
         } else {
             progress.count.push(position);
-            progress.late += u64::from(was.is_some_and(|range| matches!(range.why, Why::Missing { .. })));
         }
     }
 
-    /// Ids went backwards: the newest row is older than the watermark, and it is not one that was
-    /// awaited, and either nothing of what the table held is left, or its oldest row is younger than
-    /// the oldest one before although its id is not. A log whose newest rows were deleted keeps its
-    /// oldest row and is not started over; without times the last case is not told.
+    /// Ids went backwards. Either the oldest row is another one than before, with an id that is not
+    /// higher and a time that is later, or nothing is left of what the table held and its newest row
+    /// is older than the watermark. Not for a row that was awaited: that one is late. A log whose
+    /// newest rows were deleted keeps its oldest row and is not started over.
     fn started_over(&self, watermark: i64, bounds: Bounds) -> bool {
-        let Some(newest) = bounds.newest_id else {
+        let (Some(oldest), Some(newest)) = (bounds.oldest_id, bounds.newest_id) else {
             return false; // an empty table says nothing about the ids to come
         };
-        let awaited = self.pending.iter().any(|range| range.first <= newest && newest <= range.last);
-        if newest >= watermark || awaited {
-            return false;
+        match self.bounds.oldest_id {
+            Some(before) if oldest <= before && self.bounds.oldest_ms < bounds.oldest_ms => {
+                !self.is_missing(oldest)
+            }
+            Some(before) => newest < watermark && newest < before && !self.is_missing(newest),
+            None => newest < watermark && !self.is_missing(newest),
         }
-        match (self.bounds.oldest_id, bounds.oldest_id) {
-            (None, _) => true,
-            (Some(before), _) if newest < before => true,
-            (Some(before), Some(now)) => now <= before && self.bounds.oldest_ms < bounds.oldest_ms,
-            (Some(_), None) => false,
-        }
+    }
+
+    /// Everything the table holds now is new. It is read from its lowest id by the next sample; what
+    /// this one returned was asked with the old watermark.
+    fn start_over(&mut self, bounds: Bounds) -> Progress {
+        let mut progress = Progress { reset: true, more: true, ..Progress::default() };
+        self.missing.drain(..).for_each(|range| progress.abandoned.push((range.first, range.last)));
+        self.open.drain(..).for_each(|row| progress.stale.push(row.id));
+        self.watermark = Some(bounds.oldest_id.unwrap_or(1).saturating_sub(1));
+        self.bounds = bounds;
+        progress
     }
 
     /// The ids between two rows that follow each other are missing.
     fn miss(&mut self, before: i64, after: i64, now_ms: i64) {
         let (first, last) = (before.saturating_add(1), after.saturating_sub(1));
         if first <= last {
-            self.pending.push(Pending { first, last, why: Why::Missing { since_ms: now_ms } });
+            self.missing.push(Missing { first, last, since_ms: now_ms });
         }
     }
 
@@ -254,73 +281,67 @@ impl Tail {
         }
     }
 
-    /// Takes one id out of the range that holds it; returns what that range was.
-    fn remove(&mut self, id: i64) -> Option<Pending> {
-        let index = self.pending.iter().position(|range| range.first <= id && id <= range.last)?;
-        let range = self.pending.remove(index);
-        let below = Pending { last: id.saturating_sub(1), ..range };
-        let above = Pending { first: id.saturating_add(1), ..range };
+    /// The position of the missing range that holds an id.
+    fn find_missing(&self, id: i64) -> Option<usize> {
+        let index = self.missing.partition_point(|range| range.last < id);
+        self.missing.get(index).filter(|range| range.first <= id).map(|_| index)
+    }
+
+    fn is_missing(&self, id: i64) -> bool {
+        self.find_missing(id).is_some()
+    }
+
+    /// Takes one id out of the range that holds it; whether it was in one.
+    fn remove_missing(&mut self, id: i64) -> bool {
+        let Some(index) = self.find_missing(id) else {
+            return false;
+        };
+        let range = self.missing.remove(index);
+        let below = Missing { last: id.saturating_sub(1), ..range };
+        let above = Missing { first: id.saturating_add(1), ..range };
         let rest = [below, above].into_iter().filter(|range| range.first <= range.last);
-        self.pending.splice(index..index, rest);
-        Some(range)
+        self.missing.splice(index..index, rest);
+        true
     }
 
-    fn insert(&mut self, range: Pending) {
-        let index = self.pending.partition_point(|other| other.first < range.first);
-        self.pending.insert(index, range);
-    }
-
-    /// Open rows that were asked for and did not come: deleted, or locked for a moment.
-    fn mark_gone(&mut self, asked: &[Pending], rows: &[TailRow], now_ms: i64) {
-        for range in &mut self.pending {
-            if let Why::Open { gone_ms, .. } = &mut range.why
-                && asked.iter().any(|asked| asked.first == range.first)
-                && !rows.iter().any(|row| row.id == range.first)
-            {
-                gone_ms.get_or_insert(now_ms);
-            }
-        }
-    }
-
-    fn give_up(&mut self, now_ms: i64, windows: Windows, progress: &mut Progress) {
-        self.pending.retain(|range| {
-            let expired = match range.why {
-                Why::Missing { since_ms } => elapsed(since_ms, now_ms) > windows.late,
-                Why::Open { since_ms, gone_ms } => {
-                    elapsed(since_ms, now_ms) > windows.open
-                        || gone_ms.is_some_and(|gone_ms| elapsed(gone_ms, now_ms) > windows.late)
-                }
-            };
+    /// Gives up what was asked for, did not come, and has had its time.
+    fn give_up(
+        &mut self,
+        asked: &[(i64, i64)],
+        rows: &[TailRow],
+        now_ms: i64,
+        reading: Reading,
+        progress: &mut Progress,
+    ) {
+        let was_asked = |id: i64| asked.iter().any(|(first, last)| *first <= id && id <= *last);
+        self.missing.retain(|range| {
+            let expired = was_asked(range.first) && elapsed(range.since_ms, now_ms) > reading.late_window;
             if expired {
-                range.report(progress);
+                progress.abandoned.push((range.first, range.last));
             }
             !expired
         });
-        self.limit(progress);
+        self.open.retain_mut(|row| {
+            if !was_asked(row.id) {
+                return true;
+            }
+            if rows.binary_search_by_key(&row.id, |seen| seen.id).is_err() {
+                row.gone_ms.get_or_insert(now_ms);
+            }
+            let expired = elapsed(row.since_ms, now_ms) > reading.open_window
+                || row.gone_ms.is_some_and(|gone_ms| elapsed(gone_ms, now_ms) > reading.late_window);
+            if expired {
+                progress.stale.push(row.id);
+            }
+            !expired
+        });
     }
 
     fn limit(&mut self, progress: &mut Progress) {
-        let excess = self.pending.len().saturating_sub(MAX_PENDING);
-        for range in self.pending.drain(..excess) {
-            range.report(progress);
-        }
-        self.turn = if self.pending.is_empty() { 0 } else { self.turn % self.pending.len() };
-    }
-}
-
-impl Pending {
-    const fn open(id: i64, since_ms: i64) -> Self {
-        Self { first: id, last: id, why: Why::Open { since_ms, gone_ms: None } }
-    }
-
-    fn report(&self, progress: &mut Progress) {
-        match self.why {
-            Why::Open { .. } => progress.stale.push(self.first),
-            Why::Missing { .. } => {
-                let size = u64::try_from(self.last.saturating_sub(self.first)).unwrap_or(0).saturating_add(1);
-                progress.abandoned = progress.abandoned.saturating_add(size);
-            }
-        }
+        let excess = self.missing.len().saturating_sub(MAX_MISSING);
+        progress.abandoned.extend(self.missing.drain(..excess).map(|range| (range.first, range.last)));
+        let excess = self.open.len().saturating_sub(MAX_OPEN);
+        progress.stale.extend(self.open.drain(..excess).map(|row| row.id));
     }
 }
 

@@ -10,8 +10,8 @@ use crate::state::TargetData;
 const FORMAT: &str = "sqlqueue-exporter state";
 const VERSION: u32 = 1;
 
-/// Which target an entry belongs to. The table is part of it: a target that is pointed at another
-/// table starts anew.
+/// Which target an entry belongs to. Which rows it reads is part of it: a target that is pointed at
+/// another database, table, id or predicate starts anew.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TargetKey {
     /// The source's name.
@@ -20,8 +20,14 @@ pub struct TargetKey {
     pub kind: String,
     /// The target's name.
     pub name: String,
-    /// The table, its parts joined by dots.
-    pub table: String,
+    /// The database: host, endpoint and name, or a file.
+    pub database: String,
+    /// The parts of the table's name.
+    pub table: Vec<String>,
+    /// The id column.
+    pub id: Option<String>,
+    /// The fixed predicate.
+    pub filter: BTreeMap<String, String>,
 }
 
 /// The file in memory. Entries stay as they were written until they are replaced, those of targets

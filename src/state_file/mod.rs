@@ -57,6 +57,14 @@ pub enum StateFileError {
     },
 }
 
+impl StateFileError {
+    /// A save that ended in a panic.
+    pub(crate) fn panicked() -> Self {
+        let error = "the saving panicked; this is a defect of the exporter".to_owned();
+        Self::Unwritable { file: PathBuf::new(), error }
+    }
+}
+
 /// A state file that this process alone may write.
 #[derive(Debug)]
 pub struct StateFile {
@@ -66,6 +74,8 @@ pub struct StateFile {
     lock: Option<File>,
     /// Set when the file on disk must not be replaced.
     sealed: bool,
+    /// Set while the document may hold more than the file.
+    unwritten: bool,
 }
 
 /// What came of opening a state file.
@@ -106,7 +116,7 @@ impl StateFile {
         };
         // Without the lock another exporter could write the same file.
         let sealed = problem.is_some() || lock.is_none();
-        let file = Self { path: path.to_owned(), document, lock, sealed };
+        let file = Self { path: path.to_owned(), document, lock, sealed, unwritten: false };
         Ok(Opened { file, problem: problem.or(no_lock), is_new })
     }
 
@@ -130,16 +140,18 @@ impl StateFile {
         }
         let failed = |error: serde_json::Error| unwritable(error.to_string());
         let before = self.document.put(key.clone(), data).map_err(failed)?;
-        if self.document.holds(&key, before.as_deref()) {
+        if !self.unwritten && self.document.holds(&key, before.as_deref()) {
             return Ok(()); // nothing new to save
         }
+        self.unwritten = true;
         let written = self.document.to_bytes().map_err(failed).and_then(|bytes| {
             keep_lock(&self.path, &mut self.lock).map_err(unwritable)?;
             atomic::replace(&self.path, &bytes).map_err(|error| unwritable(error.to_string()))
         });
-        if written.is_err() {
+        match written {
+            Ok(()) => self.unwritten = false,
             // What is remembered stays what is on disk; the next save tries again.
-            self.document.restore(key, before);
+            Err(_) => self.document.restore(key, before),
         }
         written
     }

@@ -17,7 +17,10 @@ fn key(name: &str) -> TargetKey {
         source: "db".into(),
         kind: "control_table".into(),
         name: name.into(),
-        table: "dbo.Control".into(),
+        database: "db1:1433/Orders".into(),
+        table: vec!["dbo".into(), "Control".into()],
+        id: Some("Id".into()),
+        filter: std::collections::BTreeMap::new(),
     }
 }
 
@@ -51,9 +54,17 @@ fn what_was_saved_is_there_after_a_restart() {
     assert_eq!(opened.file.target(&key("a")).unwrap(), Some(data(3)));
     assert_eq!(opened.file.target(&key("b")).unwrap(), Some(data(2)));
     assert_eq!(opened.file.target(&key("c")).unwrap(), None);
-    let mut elsewhere = key("a");
-    elsewhere.table = "dbo.Other".into();
-    assert_eq!(opened.file.target(&elsewhere).unwrap(), None, "another table starts anew");
+    let changes: [fn(&mut TargetKey); 4] = [
+        |key| key.table = vec!["Other".into()],
+        |key| key.database = "db1:1433/Other".into(),
+        |key| key.id = Some("OtherId".into()),
+        |key| _ = key.filter.insert("Kind".into(), "1".into()),
+    ];
+    for change in changes {
+        let mut elsewhere = key("a");
+        change(&mut elsewhere);
+        assert_eq!(opened.file.target(&elsewhere).unwrap(), None, "other rows start anew");
+    }
 }
 
 #[test]
@@ -106,7 +117,7 @@ fn a_file_of_something_else_is_refused_and_kept() {
 fn an_entry_that_does_not_fit_makes_the_file_unusable() {
     let (_folder, path) = folder();
     let odd = r#"{"format":"sqlqueue-exporter state","version":1,"targets":[{"target":
-        {"source":"s","kind":"k","name":"n","table":"t"},"data":{"RunLog":5}}]}"#;
+        {"source":"s","kind":"k","name":"n","database":"d","table":["t"],"id":"i","filter":{}},"data":{"RunLog":5}}]}"#;
     std::fs::write(&path, odd).unwrap();
     assert!(problem(&path).contains("is corrupt"));
 }

@@ -147,7 +147,7 @@ async fn what_is_negative_or_null_is_not_observed() {
     exporter.sample_once().await;
     bench.execute(
         "INSERT INTO JobAttempt (JobId, Attempt, Outcome, EnqueuedAt, EndedAt, DurationMs) VALUES
-        (1, 1, 'ok', '2026-11-30 11:50:00.001', '2026-11-30 11:50:00.000', -1),
+        (1, 1, 'ok', '2026-11-30 11:50:05.000', '2026-11-30 11:50:00.000', -1),
         (2, 1, 'ok', NULL, '2026-11-30 11:50:00.000', NULL),
         (3, 1, 'ok', '2026-11-30 11:50:00.000', NULL, NULL),
         (4, 1, 'ok', '2026-11-30 11:50:00.000', '2026-11-30 11:50:00.000', 0)",

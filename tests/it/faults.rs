@@ -98,7 +98,7 @@ const STATEMENT_FAULTS: [(Fault, &str, f64, Option<bool>); 10] = [
     (Fault::Server(1222), "lock_timeout", 1.0, Some(true)),
     (Fault::WrongTypes, "decode", 1.0, Some(true)),
     (Fault::MillionRows, "decode", 1.0, None),
-    (Fault::Stall, "timeout", 0.0, Some(true)),
+    (Fault::Stall, "timeout", 1.0, Some(true)),
     (Fault::DisconnectInRow, "connect", 0.0, Some(false)),
     (Fault::Silence, "timeout", 0.0, Some(false)),
     (Fault::Drip, "timeout", 0.0, Some(false)),

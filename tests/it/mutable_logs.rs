@@ -172,3 +172,94 @@ async fn rows_of_another_predicate_are_passed_over_and_not_looked_through_for_ev
     exporter.sample_once().await;
     Series::of(&exporter).assert(ok, 2.0);
 }
+
+#[tokio::test]
+async fn an_end_that_looks_a_moment_earlier_than_its_start_took_no_time() {
+    let bench = Bench::new(&[]);
+    bench.execute(COMMAND_LOG);
+    let exporter =
+        bench.exporter(&COMMANDS.replace("start: StartTime", "start: { column: StartTime, zone: server }"));
+    exporter.sample_once().await;
+    bench.execute(
+        "INSERT INTO CommandLog VALUES
+        (1, 'BACKUP', '2026-07-15 12:00:00.010', '2026-07-15 12:00:00.000', 0, NULL)",
+    );
+    exporter.sample_once().await;
+    let of = |suffix: &str| {
+        format!(
+            r#"sqlqueue_run_step_duration_seconds_{suffix}{{source="db",run_log="commands",step="BACKUP"}}"#
+        )
+    };
+    Series::of(&exporter).assert(&of("count"), 1.0);
+    Series::of(&exporter).assert(&of("sum"), 0.0);
+}
+
+#[tokio::test]
+async fn a_late_run_does_not_end_the_skips_after_it() {
+    let bench = Bench::new(&[]);
+    bench.execute(JOB_HISTORY);
+    let exporter = bench.exporter(
+        "    run_logs:
+      - { name: runs, table: sysjobhistory, id: instance_id, step: job_name, run_step: run,
+          outcome: { column: run_status, rules: [{ equals: 1, outcome: ok }], default: skipped } }
+",
+    );
+    bench.execute("INSERT INTO sysjobhistory VALUES (1, 'run', 0, 1, 10)");
+    exporter.sample_once().await;
+    bench.execute("INSERT INTO sysjobhistory VALUES (3, 'run', 0, 0, 0), (4, 'run', 0, 0, 0)");
+    exporter.sample_once().await;
+    let skips = r#"sqlqueue_run_consecutive_skips{source="db",run_log="runs"}"#;
+    Series::of(&exporter).assert(skips, 2.0);
+    bench.execute("INSERT INTO sysjobhistory VALUES (2, 'run', 0, 1, 10)");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(skips, 2.0);
+    bench.execute("INSERT INTO sysjobhistory VALUES (5, 'run', 0, 1, 10)");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(skips, 0.0);
+}
+
+#[tokio::test]
+async fn many_gaps_do_not_push_out_a_row_that_still_runs() {
+    let bench = Bench::new(&[]);
+    bench.execute(COMMAND_LOG);
+    let exporter = bench.exporter(COMMANDS);
+    exporter.sample_once().await;
+    bench.execute(
+        "INSERT INTO CommandLog VALUES (1, 'BACKUP', '2026-11-30 11:30:00', NULL, NULL, NULL);
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+        INSERT INTO CommandLog
+        SELECT 1 + i * 2, 'BACKUP', '2026-11-30 11:40:00', '2026-11-30 11:40:00', 0, NULL FROM n",
+    );
+    for _ in 0..5 {
+        exporter.sample_once().await;
+    }
+    let series = Series::of(&exporter);
+    series.assert(&outcome("ok"), 3_000.0);
+    series.assert(IN_PROGRESS, 1_800.0);
+    bench.execute("UPDATE CommandLog SET EndTime = '2026-11-30 12:00:00', ErrorNumber = 0 WHERE ID = 1");
+    // Each awaited id gets its turn.
+    for _ in 0..10 {
+        exporter.sample_once().await;
+    }
+    Series::of(&exporter).assert(&outcome("ok"), 3_001.0);
+}
+
+#[tokio::test]
+async fn a_table_that_was_truncated_and_refilled_past_the_watermark_is_read_from_its_start() {
+    let bench = Bench::new(&[]);
+    bench.execute(COMMAND_LOG);
+    let exporter = bench.exporter(COMMANDS);
+    bench.execute(
+        "INSERT INTO CommandLog VALUES (101, 'BACKUP', '2026-11-30 10:00:00', '2026-11-30 10:00:00', 0, NULL)",
+    );
+    exporter.sample_once().await;
+    bench.execute(
+        "DELETE FROM CommandLog;
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+        INSERT INTO CommandLog
+        SELECT i, 'BACKUP', '2026-11-30 11:40:00', '2026-11-30 11:40:00', 0, NULL FROM n",
+    );
+    exporter.sample_once().await; // finds out
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(&outcome("ok"), 150.0);
+}
