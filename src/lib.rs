@@ -1,7 +1,9 @@
 //! `sqlqueue-exporter`: Prometheus metrics from the work-queue and run-log tables of SQL Server.
 //!
-//! Data flows one way: [`config`] -> [`source`] -> [`sample`] -> [`state`] -> [`exposition`] ->
-//! [`web`]. Nothing on the right calls back to the left; a scrape never waits for a database.
+//! Data flows one way: [`config`] -> [`statement`] -> [`source`] -> [`sample`] -> [`state`] ->
+//! [`exposition`] -> [`web`]. Nothing on the right calls back to the left; a scrape never waits for a
+//! database. [`sampler`] drives the first half on an interval, and [`state_file`] keeps what must
+//! survive a restart.
 
 #![forbid(unsafe_code)]
 

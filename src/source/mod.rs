@@ -18,6 +18,8 @@ use crate::clock::SharedClock;
 use crate::config::model;
 use crate::statement::{Dialect, Statement};
 
+pub use crate::statement::Value;
+
 pub use mssql::MssqlConnector;
 pub use sqlite::SqliteConnector;
 
@@ -86,18 +88,6 @@ pub trait Connection: fmt::Debug + Send {
         statement: &'a Statement,
         deadline: Duration,
     ) -> BoxFuture<'a, Result<Rows, SourceError>>;
-}
-
-/// One value of a result. The statements return no other types.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// SQL NULL.
-    Null,
-    /// BIGINT, or INTEGER of the embedded database.
-    Int(i64),
-    /// NVARCHAR, or TEXT of the embedded database.
-    Text(String),
 }
 
 /// The rows of one result set, with the names of its columns.

@@ -14,10 +14,9 @@ use std::time::Duration;
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config::TargetConfig;
-use crate::source::Value;
 
 /// How many missing id ranges one sample asks for again. Fixed, so that the text of a statement,
 /// and with it its plan, stays the same from sample to sample.
@@ -60,6 +59,18 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// The value.
     pub value: Value,
+}
+
+/// A value of a parameter or of a result. The statements know no other types.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// SQL NULL.
+    Null,
+    /// BIGINT, or INTEGER of the embedded database.
+    Int(i64),
+    /// NVARCHAR, or TEXT of the embedded database.
+    Text(String),
 }
 
 /// What a sample of a log that grows by id asks for.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Dialect, Statement, quote};
-use crate::source::Value;
+use crate::statement::Value;
 
 /// The statement with its parameters declared in front of it: `DECLARE` for SQL Server,
 /// `.parameter set` for the `sqlite3` shell.

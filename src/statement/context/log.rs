@@ -7,7 +7,7 @@ use crate::config::{
     AttemptLog, AttemptOutcome, ControlTable, DurationColumn, DurationUnit, Outcome, OutcomeRules,
     OutcomeTest, OutcomeWord, RunLog,
 };
-use crate::source::Value;
+use crate::statement::Value;
 use crate::statement::{Dialect, GAPS_PER_SAMPLE, Parameter, TailRequest, quote};
 
 #[derive(Serialize)]
