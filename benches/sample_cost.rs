@@ -16,9 +16,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
 use sqlqueue_exporter::config::{self, Environment, Sqlite};
-use sqlqueue_exporter::source::{Connector as _, Rows, SqliteConnector, Value};
+use sqlqueue_exporter::source::{Connection, Connector as _, Rows, SqliteConnector, Value};
 use sqlqueue_exporter::statement::{self, Dialect, Statement, TailRequest};
 use tokio::runtime::Runtime;
 
@@ -34,20 +33,51 @@ fn main() {
     let statement = sampling_statement();
     let runtime = Runtime::new().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let medians: Vec<Duration> = [SMALL, large]
-        .into_iter()
-        .map(|finished| {
-            let file = folder.path().join(format!("{finished}.db"));
-            build(&file, finished);
-            let median = measure(&runtime, &file, &statement);
-            println!("{finished:>9} finished rows, {UNFINISHED} unfinished: median {median:?}");
-            median
-        })
-        .collect();
-    let [small, large] = medians.as_slice() else { unreachable!("two databases were measured") };
+    let mut databases = [SMALL, large].map(|finished| {
+        let file = folder.path().join(format!("{finished}.db"));
+        build(&file, finished);
+        Measured { finished, connection: connect(&runtime, &file), times: Vec::new() }
+    });
+    // In turns, so that whatever else the machine does slows both, and so that neither finds the
+    // processor's caches as it left them: a sampler comes back after seconds.
+    for _ in 0..ROUNDS {
+        for database in &mut databases {
+            database.measure(&runtime, &statement);
+        }
+    }
+    let [small, large] = databases.map(Measured::median);
     let ratio = large.as_secs_f64() / small.as_secs_f64();
     println!("ratio {ratio:.2} (at most {MAX_RATIO})");
     assert!(ratio <= MAX_RATIO, "history costs: the ratio is {ratio:.2}");
+}
+
+/// A database, and how long its samples took.
+struct Measured {
+    finished: u64,
+    connection: Box<dyn Connection>,
+    times: Vec<Duration>,
+}
+
+impl Measured {
+    fn measure(&mut self, runtime: &Runtime, statement: &Statement) {
+        let started = Instant::now();
+        let rows = runtime.block_on(self.connection.query(statement, DEADLINE)).unwrap();
+        self.times.push(started.elapsed());
+        assert_eq!(jobs(&rows), UNFINISHED);
+    }
+
+    fn median(mut self) -> Duration {
+        self.times.sort();
+        let median = self.times[ROUNDS / 2];
+        println!("{:>9} finished rows, {UNFINISHED} unfinished: median {median:?}", self.finished);
+        median
+    }
+}
+
+/// The exporter's own connection.
+fn connect(runtime: &Runtime, file: &Path) -> Box<dyn Connection> {
+    let connector = SqliteConnector::new(Sqlite { file: file.to_owned() }, None, DEADLINE);
+    runtime.block_on(connector.connect(DEADLINE)).unwrap()
 }
 
 /// The statement as the exporter sends it.
@@ -60,7 +90,7 @@ fn sampling_statement() -> Statement {
 }
 
 fn build(file: &Path, finished: u64) {
-    let database = Connection::open(file).unwrap();
+    let database = rusqlite::Connection::open(file).unwrap();
     let total = finished + UNFINISHED;
     let stride = total / UNFINISHED;
     database
@@ -79,24 +109,6 @@ fn build(file: &Path, finished: u64) {
             include_str!("../sql/sqlite/schema.sql"),
         ))
         .unwrap();
-}
-
-/// The median of many runs of the exporter's own connection: a sampler asks the same question every
-/// few seconds, so the pages it needs are warm.
-fn measure(runtime: &Runtime, file: &Path, statement: &Statement) -> Duration {
-    let connector = SqliteConnector::new(Sqlite { file: file.to_owned() }, None, DEADLINE);
-    let mut connection = runtime.block_on(connector.connect(DEADLINE)).unwrap();
-    let mut times: Vec<Duration> = (0..ROUNDS)
-        .map(|_| {
-            let started = Instant::now();
-            let rows = runtime.block_on(connection.query(statement, DEADLINE)).unwrap();
-            let took = started.elapsed();
-            assert_eq!(jobs(&rows), UNFINISHED);
-            took
-        })
-        .collect();
-    times.sort();
-    times[ROUNDS / 2]
 }
 
 /// How many jobs an answer counts, to be sure that it is the right one.
