@@ -19,12 +19,21 @@ CROSS JOIN
 CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTEGER)
 {%- endmacro -%}
 
-{#- The stored value of a time column, with the values that are no times read as NULL. -#}
-{%- macro stored(time) -%}
+{#- The value of a time column where it stands, with the values that are no times read as NULL. -#}
+{%- macro known(time) -%}
 {%- if time.sentinels -%}
 CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ time.column }} END
 {%- else -%}
 {{ time.column }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The stored value of a time; one of a related table is looked up row by row. -#}
+{%- macro stored(time) -%}
+{%- if time.lookup -%}
+(SELECT MAX({{ known(time) }}) FROM {{ time.lookup.table }} AS l WHERE {{ time.lookup.key }} = {{ time.lookup.column }})
+{%- else -%}
+{{ known(time) }}
 {%- endif -%}
 {%- endmacro -%}
 

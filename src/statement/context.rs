@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{Dialect, quote};
 use crate::config::{
-    AttemptsCount, Lease, MappedState, MaxAttempts, Queue, RowState, Target, TargetConfig, TimeColumn,
+    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target, TargetConfig, TimeColumn,
     TimeEncoding, TimeZone,
 };
 
@@ -23,6 +23,8 @@ struct Time {
     zone_name: Option<String>,
     /// Stored values that are read as NULL.
     sentinels: Vec<String>,
+    /// The related table that the column belongs to.
+    lookup: Option<LookupShape>,
 }
 
 #[derive(Serialize)]
@@ -87,7 +89,6 @@ pub(super) struct QueueContext {
     /// The database of the table, as a text constant, where its name says which.
     database: Option<String>,
     queue_label: Option<String>,
-    lookup: Option<LookupShape>,
     state: State,
     lease: LeaseShape,
     claimed_at: Option<Time>,
@@ -98,6 +99,8 @@ pub(super) struct QueueContext {
 }
 
 pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext {
+    let lookup = queue.lookup.as_ref();
+    let time = |time: &Option<TimeColumn>| time.as_ref().map(|time| time_shape(dialect, time, lookup));
     QueueContext {
         base,
         database: match queue.target.table.0.as_slice() {
@@ -105,16 +108,11 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             _ => None,
         },
         queue_label: column(dialect, &queue.queue_label),
-        lookup: queue.lookup.as_ref().map(|lookup| LookupShape {
-            table: quote::table(dialect, &lookup.table),
-            key: quote::lookup_column(dialect, &lookup.key),
-            column: quote::column(dialect, &lookup.column),
-        }),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),
-        claimed_at: time(dialect, &queue.claimed_at),
-        available_at: time(dialect, &queue.available_at),
-        enqueued_at: time(dialect, &queue.enqueued_at),
+        claimed_at: time(&queue.claimed_at),
+        available_at: time(&queue.available_at),
+        enqueued_at: time(&queue.enqueued_at),
         attempts: queue.attempts.as_ref().map(|attempts| AttemptsShape {
             column: quote::column(dialect, &attempts.column),
             counts: attempts.counts,
@@ -220,23 +218,30 @@ fn column(dialect: Dialect, name: &Option<String>) -> Option<String> {
 }
 
 fn time(dialect: Dialect, time: &Option<TimeColumn>) -> Option<Time> {
-    time.as_ref().map(|time| time_shape(dialect, time))
+    time.as_ref().map(|time| time_shape(dialect, time, None))
 }
 
-fn time_shape(dialect: Dialect, time: &TimeColumn) -> Time {
+/// A time; `lookup` is the related table of the queue, if it has one.
+fn time_shape(dialect: Dialect, time: &TimeColumn, lookup: Option<&Lookup>) -> Time {
     let (zone, zone_name) = match &time.zone {
         TimeZone::Utc => ("utc", None),
         TimeZone::Offset => ("offset", None),
         TimeZone::Server => ("server", None),
         TimeZone::Named(name) => ("named", Some(quote::literal(dialect, name))),
     };
-    let column = if time.lookup {
+    let lookup = lookup.filter(|_| time.lookup);
+    let column = if lookup.is_some() {
         quote::lookup_column(dialect, &time.column)
     } else {
         quote::column(dialect, &time.column)
     };
+    let lookup = lookup.map(|lookup| LookupShape {
+        table: quote::table(dialect, &lookup.table),
+        key: quote::lookup_column(dialect, &lookup.key),
+        column: quote::column(dialect, &lookup.column),
+    });
     let sentinels = time.sentinels.iter().map(|value| quote::literal(dialect, value)).collect();
-    Time { column, encoding: time.encoding, zone, zone_name, sentinels }
+    Time { column, encoding: time.encoding, zone, zone_name, sentinels, lookup }
 }
 
 fn state(dialect: Dialect, state: &RowState, count_done: bool) -> State {
@@ -288,13 +293,13 @@ fn lease(dialect: Dialect, lease: &Lease) -> LeaseShape {
     match lease {
         Lease::Until { column, token, tolerance } => {
             shape.kind = "until";
-            shape.time = Some(time_shape(dialect, column));
+            shape.time = Some(time_shape(dialect, column, None));
             shape.extension_ms = millis(*tolerance);
             shape.token = token.as_ref().map(|name| quote::column(dialect, name));
         }
         Lease::Since { column, timeout, tolerance } => {
             shape.kind = "since";
-            shape.time = Some(time_shape(dialect, column));
+            shape.time = Some(time_shape(dialect, column, None));
             shape.extension_ms = millis(timeout.saturating_add(*tolerance));
         }
         Lease::Owner { column } => {
