@@ -276,14 +276,18 @@ fn state(dialect: Dialect, state: &RowState, count_done: bool) -> State {
     shape
 }
 
-/// The stored values of one state, quoted, in ascending order: as numbers when all are, since
-/// the column then most likely is one too. (A wrong guess costs time, not rows.)
+/// The stored values of one state, quoted, in the ascending order of the column: as numbers when all
+/// are, since the column then most likely is one too; else as the usual collation of the database
+/// sorts text, which ignores case on SQL Server and compares bytes in the embedded one. (A wrong
+/// guess costs time, not rows: two ranges that overlap read what lies between them.)
 fn values_of(dialect: Dialect, map: &BTreeMap<String, MappedState>, wanted: MappedState) -> Vec<String> {
     let mut values: Vec<&str> =
         map.iter().filter(|(_, state)| **state == wanted).map(|(value, _)| value.as_str()).collect();
     let numbers: Option<Vec<i64>> = values.iter().map(|value| value.parse().ok()).collect();
     if numbers.is_some() {
         values.sort_by_key(|value| value.parse::<i64>().unwrap_or_default());
+    } else if dialect == Dialect::Mssql {
+        values.sort_by_key(|value| value.to_lowercase());
     }
     values.into_iter().map(|value| quote::literal(dialect, value)).collect()
 }
