@@ -119,12 +119,12 @@ END;
 1 - APPLOCK_TEST('public', {{ resource }}, 'Exclusive', 'Session')
 {%- endmacro -%}
 
-{#- The first key column of each usable index of a table that holds all its rows. -#}
-{%- macro leading_columns(catalog) -%}
-SELECT i.name AS index_name, c.name AS column_name
+{#- The key columns of each usable index of a table that holds all its rows. -#}
+{%- macro index_keys(catalog) -%}
+SELECT i.name AS index_name, c.name AS column_name, k.key_ordinal AS place
     FROM {{ catalog.prefix }}sys.indexes AS i
         JOIN {{ catalog.prefix }}sys.index_columns AS k
-            ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal = 1
+            ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
         JOIN {{ catalog.prefix }}sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
     WHERE i.object_id = OBJECT_ID({{ catalog.object }}) AND i.is_disabled = 0 AND i.has_filter = 0
 {%- endmacro -%}

@@ -83,15 +83,14 @@ NULL
 EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
 {%- endmacro -%}
 
-{#- The first key column of each index of a table that holds all its rows; a rowid is the table
-    itself. -#}
-{%- macro leading_columns(catalog) -%}
-SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name
+{#- The key columns of each index of a table that holds all its rows; a rowid is the table itself. -#}
+{%- macro index_keys(catalog) -%}
+SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name, info.seqno + 1 AS place
     FROM pragma_index_list({{ catalog.object }}{{ catalog.prefix }}) AS list
-        JOIN pragma_index_info(list.name) AS info ON info.seqno = 0
+        JOIN pragma_index_info(list.name{{ catalog.prefix }}) AS info
     WHERE list.partial = 0
     UNION ALL
-    SELECT 'PRIMARY KEY' AS index_name, name COLLATE NOCASE AS column_name
+    SELECT 'PRIMARY KEY' AS index_name, name COLLATE NOCASE AS column_name, pk AS place
     FROM pragma_table_info({{ catalog.object }}{{ catalog.prefix }})
-    WHERE pk = 1
+    WHERE pk > 0
 {%- endmacro -%}

@@ -1,7 +1,9 @@
 //! What the templates are given: the mapping with every name and constant already quoted.
 
+mod index;
 mod log;
 
+pub(super) use index::{create_index, seek};
 pub(super) use log::{attempt_log, control_table, run_log, tail};
 
 use std::collections::BTreeMap;
@@ -11,7 +13,7 @@ use serde::Serialize;
 
 use super::{Dialect, quote};
 use crate::config::{
-    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target, TargetConfig, TimeColumn,
+    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target, TimeColumn,
     TimeEncoding, TimeZone,
 };
 
@@ -122,83 +124,6 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             MaxAttempts::Column(name) => quote::column(dialect, name),
         }),
     }
-}
-
-#[derive(Serialize)]
-pub(super) struct SeekContext {
-    catalog: Catalog,
-    /// Columns that the predicate fixes, as text constants.
-    columns: Vec<String>,
-    lock_timeout_ms: u64,
-}
-
-/// How the catalog names a table.
-#[derive(Serialize)]
-struct Catalog {
-    prefix: String,
-    object: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct IndexContext {
-    index: String,
-    table: String,
-    column: String,
-}
-
-/// The column that the sample of a target seeks by. A queue without stored states is read whole:
-/// every row of it is unfinished.
-fn seek_column(target: TargetConfig<'_>) -> Option<&String> {
-    match target {
-        TargetConfig::Queue(Queue { state: RowState::Column { column, map }, count_done: false, .. }) => {
-            map.values().any(|state| *state == MappedState::Done).then_some(column)
-        }
-        TargetConfig::Queue(Queue { state: RowState::DoneWhenSet(column), .. }) => Some(column),
-        TargetConfig::Queue(_) => None,
-        TargetConfig::AttemptLog(log) => Some(&log.id),
-        TargetConfig::RunLog(log) => Some(&log.id),
-        TargetConfig::ControlTable(control) => Some(&control.id),
-    }
-}
-
-pub(super) fn seek(
-    dialect: Dialect,
-    target: TargetConfig<'_>,
-    lock_timeout: Duration,
-) -> Option<SeekContext> {
-    let column = seek_column(target)?;
-    let filtered = target.target().filter.keys();
-    let columns = std::iter::once(column).chain(filtered).map(|name| quote::literal(dialect, name)).collect();
-    let name = &target.target().table;
-    let catalog = match (dialect, name.0.as_slice()) {
-        (Dialect::Mssql, parts) => Catalog {
-            prefix: match parts {
-                [database, _, _] => format!("{}.", quote::identifier(dialect, database)),
-                _ => String::new(),
-            },
-            object: quote::literal(dialect, &quote::table(dialect, name)),
-        },
-        (Dialect::Sqlite, [.., schema, table]) => Catalog {
-            prefix: format!(", {}", quote::literal(dialect, schema)),
-            object: quote::literal(dialect, table),
-        },
-        (Dialect::Sqlite, parts) => Catalog {
-            prefix: String::new(),
-            object: quote::literal(dialect, parts.first().map_or("", String::as_str)),
-        },
-    };
-    Some(SeekContext { catalog, columns, lock_timeout_ms: millis(lock_timeout) })
-}
-
-pub(super) fn create_index(dialect: Dialect, target: TargetConfig<'_>) -> Option<IndexContext> {
-    let column = seek_column(target)?;
-    let name = &target.target().table;
-    let bare = name.0.last().map_or("", String::as_str);
-    Some(IndexContext {
-        index: quote::identifier(dialect, &format!("IX_{bare}_{column}")),
-        table: quote::table(dialect, name),
-        column: quote::identifier(dialect, column),
-    })
 }
 
 pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) -> Base {
