@@ -34,12 +34,24 @@ INNER LOOP JOIN
 DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME())
 {%- endmacro -%}
 
-{#- The stored value of a time column, with the values that are no times read as NULL. -#}
-{%- macro stored(time) -%}
+{#- The value of a time column where it stands, with the values that are no times read as NULL. -#}
+{%- macro known(time) -%}
 {%- if time.sentinels -%}
 CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ time.column }} END
 {%- else -%}
 {{ time.column }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The stored value of a time. One of a related table is looked up row by row rather than joined: a
+    key that is not unique must not make two jobs of one, so the latest time counts. The related
+    table is read without READPAST, which would turn a row that somebody has locked into "not
+    stored"; that the wait for it can end in an error is honest. -#}
+{%- macro stored(time) -%}
+{%- if time.lookup -%}
+(SELECT MAX({{ known(time) }}) FROM {{ time.lookup.table }} AS l WHERE {{ time.lookup.key }} = {{ time.lookup.column }})
+{%- else -%}
+{{ known(time) }}
 {%- endif -%}
 {%- endmacro -%}
 
@@ -107,12 +119,12 @@ END;
 1 - APPLOCK_TEST('public', {{ resource }}, 'Exclusive', 'Session')
 {%- endmacro -%}
 
-{#- The first key column of each usable index of a table that holds all its rows. -#}
-{%- macro leading_columns(catalog) -%}
-SELECT i.name AS index_name, c.name AS column_name
+{#- The key columns of each usable index of a table that holds all its rows. -#}
+{%- macro index_keys(catalog) -%}
+SELECT i.name AS index_name, c.name AS column_name, k.key_ordinal AS place
     FROM {{ catalog.prefix }}sys.indexes AS i
         JOIN {{ catalog.prefix }}sys.index_columns AS k
-            ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal = 1
+            ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
         JOIN {{ catalog.prefix }}sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
     WHERE i.object_id = OBJECT_ID({{ catalog.object }}) AND i.is_disabled = 0 AND i.has_filter = 0
 {%- endmacro -%}

@@ -19,12 +19,21 @@ CROSS JOIN
 CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTEGER)
 {%- endmacro -%}
 
-{#- The stored value of a time column, with the values that are no times read as NULL. -#}
-{%- macro stored(time) -%}
+{#- The value of a time column where it stands, with the values that are no times read as NULL. -#}
+{%- macro known(time) -%}
 {%- if time.sentinels -%}
 CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ time.column }} END
 {%- else -%}
 {{ time.column }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The stored value of a time; one of a related table is looked up row by row. -#}
+{%- macro stored(time) -%}
+{%- if time.lookup -%}
+(SELECT MAX({{ known(time) }}) FROM {{ time.lookup.table }} AS l WHERE {{ time.lookup.key }} = {{ time.lookup.column }})
+{%- else -%}
+{{ known(time) }}
 {%- endif -%}
 {%- endmacro -%}
 
@@ -74,15 +83,14 @@ NULL
 EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
 {%- endmacro -%}
 
-{#- The first key column of each index of a table that holds all its rows; a rowid is the table
-    itself. -#}
-{%- macro leading_columns(catalog) -%}
-SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name
+{#- The key columns of each index of a table that holds all its rows; a rowid is the table itself. -#}
+{%- macro index_keys(catalog) -%}
+SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name, info.seqno + 1 AS place
     FROM pragma_index_list({{ catalog.object }}{{ catalog.prefix }}) AS list
-        JOIN pragma_index_info(list.name) AS info ON info.seqno = 0
+        JOIN pragma_index_info(list.name{{ catalog.prefix }}) AS info
     WHERE list.partial = 0
     UNION ALL
-    SELECT 'PRIMARY KEY' AS index_name, name COLLATE NOCASE AS column_name
+    SELECT 'PRIMARY KEY' AS index_name, name COLLATE NOCASE AS column_name, pk AS place
     FROM pragma_table_info({{ catalog.object }}{{ catalog.prefix }})
-    WHERE pk = 1
+    WHERE pk > 0
 {%- endmacro -%}

@@ -20,14 +20,14 @@ CASE
 {%- endmacro -%}
 
 {#- The duration that the row holds, or else the time between two columns. HHMMSS is one number
-    whose hours have no upper bound. -#}
+    whose hours have no upper bound; it is taken apart as a whole number, whatever the column is. -#}
 {%- macro duration_ms(since, until) -%}
 {%- if not duration -%}
 {{ span_ms(since, until) }}
 {%- elif duration.unit == "s" -%}
 {{ db.bigint(duration.column) }} * 1000
 {%- elif duration.unit == "hhmmss" -%}
-({{ db.bigint(duration.column) }} / 10000 * 3600 + {{ duration.column }} / 100 % 100 * 60 + {{ duration.column }} % 100) * 1000
+({{ db.bigint(duration.column) }} / 10000 * 3600 + {{ db.bigint(duration.column) }} / 100 % 100 * 60 + {{ db.bigint(duration.column) }} % 100) * 1000
 {%- else -%}
 {{ db.bigint(duration.column) }}
 {%- endif -%}

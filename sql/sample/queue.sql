@@ -1,7 +1,8 @@
 {#- One sample of a queue table: a lease queue or a transactional queue.
 
-    Reads unfinished rows only, each once, and returns one row for each queue and state; at least
-    one row, so that an empty table is told from an unanswered question.
+    Reads every row but the finished ones, each once (failed ones too, and those in a state that the
+    mapping does not know), and returns one row for each queue and state; at least one row, so that
+    an empty table is told from an unanswered question.
 
     The derivation of a row's state is here and nowhere else. Another kind of lease is another
     branch of `claimed` and `lease_end_ms`. Order: finished and failed rows, and rows whose stored
@@ -36,7 +37,7 @@ CASE WHEN {{ lease.token }} IS NULL THEN 0 ELSE 1 END
 {%- elif lease.kind == "owner" -%}
 CASE WHEN {{ lease.owner }} IS NULL THEN 0 ELSE 1 END
 {%- elif lease.time -%}
-CASE WHEN {{ lease.time.column }} IS NULL THEN 0 ELSE 1 END
+CASE WHEN {{ db.stored(lease.time) }} IS NULL THEN 0 ELSE 1 END
 {%- else -%}
 0
 {%- endif -%}
@@ -83,7 +84,9 @@ NULL
 {%- set conditions.word = "AND" -%}
 {%- endfor -%}
 {#- A row that is never available waits for nothing. -#}
-{%- if available_at and available_at.sentinels %}
+{%- if available_at and available_at.sentinels and available_at.lookup %}
+    {{ conditions.word }} NOT EXISTS (SELECT 1 FROM {{ available_at.lookup.table }} AS l WHERE {{ available_at.lookup.key }} = {{ available_at.lookup.column }} AND {{ available_at.column }} IN ({{ available_at.sentinels | join(", ") }}))
+{%- elif available_at and available_at.sentinels %}
     {{ conditions.word }} ({{ available_at.column }} IS NULL OR {{ available_at.column }} NOT IN ({{ available_at.sentinels | join(", ") }}))
 {%- endif -%}
 {%- endmacro -%}
@@ -105,17 +108,14 @@ mapped_job AS (
         {{ time_ms(enqueued_at) }} AS enqueued_ms,
         {{ time_ms(claimed_at) }} AS claimed_ms,
         {{ attempts.column if attempts else "NULL" }} AS attempts,
-        {{ max_attempts or "NULL" }} AS max_attempts
+        {{ max_attempts or "NULL" }} AS attempts_bound
     FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
-{%- if lookup %}
-        LEFT JOIN {{ lookup.table }} AS l{{ db.hints() }} ON {{ lookup.key }} = {{ lookup.column }}
-{%- endif %}
 {{- where }}
 ),
 leased_job AS (
     SELECT
         now_ms, queue, stored_state, available_ms, enqueued_ms, claimed_ms, lease_end_ms,
-        attempts, max_attempts,
+        attempts, attempts_bound,
         CASE
             WHEN stored_state IN ('done', 'failed', 'unknown') OR claimed = 0 THEN 'none'
             WHEN lease_end_ms <= now_ms THEN 'lapsed'
@@ -139,7 +139,7 @@ derived AS (
             WHEN lease = 'live' THEN 'running'
             WHEN available_ms > now_ms AND tried = 1 THEN 'retrying'
             WHEN available_ms > now_ms THEN 'scheduled'
-            WHEN attempts >= max_attempts THEN 'exhausted'
+            WHEN attempts >= attempts_bound THEN 'exhausted'
             WHEN lease = 'lapsed' THEN 'expired'
             WHEN stored_state IN ('scheduled', 'retrying') AND available_ms IS NULL THEN stored_state
             ELSE 'ready'
@@ -159,7 +159,7 @@ total AS (
         MAX(CASE WHEN lease = 'lapsed' THEN now_ms - lease_end_ms END) AS oldest_expired_lease_ms,
         MAX(CASE WHEN state = 'running' THEN now_ms - claimed_ms END) AS longest_running_ms,
         SUM(tried) AS retrying_jobs,
-        MAX(CASE WHEN unfinished = 1 THEN attempts END) AS max_attempts,
+        MAX(CASE WHEN unfinished = 1 THEN attempts END) AS highest_attempts,
         SUM(CASE WHEN unfinished = 1 AND enqueued_ms > now_ms THEN 1 ELSE 0 END) AS future_timestamp_rows
     FROM derived
     GROUP BY queue, state
@@ -175,7 +175,7 @@ SELECT
     {{ db.bigint("total.oldest_expired_lease_ms") }} AS oldest_expired_lease_ms,
     {{ db.bigint("total.longest_running_ms") }} AS longest_running_ms,
     {{ db.bigint("total.retrying_jobs") }} AS retrying_jobs,
-    {{ db.bigint("total.max_attempts") }} AS max_attempts,
+    {{ db.bigint("total.highest_attempts") }} AS max_attempts,
     {{ db.bigint("total.future_timestamp_rows") }} AS future_timestamp_rows
 FROM clock LEFT JOIN total ON 1 = 1
 {{- db.options() }};

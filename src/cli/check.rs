@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::{CheckArgs, Failure, Options, block_on, load, print};
 use crate::config::{Config, Global, Source, TargetConfig};
-use crate::sample::{AttemptLogSample, ControlTableSample, JobState, RunLogSample, Sample};
+use crate::sample::{AttemptLogSample, Bounds, ControlTableSample, JobState, RunLogSample, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
-use crate::statement::{self, TailRequest};
+use crate::statement::{self, Index, IndexPurpose, TailRequest};
 
 pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     let config = load(options)?;
@@ -73,9 +73,11 @@ async fn check_source(
             Ok((sample, took)) => {
                 verdict.good += 1;
                 print(&format!("{name}ok, {} ({} ms)\n", summary(&sample), took.as_millis()))?;
-                if let Some(warning) = missing_index(target, global, connector, connection).await? {
-                    verdict.warnings += 1;
-                    print(&format!("{name}warning, {warning}\n"))?;
+                for index in statement::indexes(target) {
+                    if let Some(warning) = missing_index(&index, global, connector, connection).await? {
+                        verdict.warnings += 1;
+                        print(&format!("{name}warning, {warning}\n"))?;
+                    }
                 }
             }
             Err(error) => {
@@ -91,30 +93,56 @@ async fn check_source(
     Ok(())
 }
 
+/// The first sample of a target and how long it took. Of a log the second one is tried too: it is
+/// another statement.
 async fn sample(
     target: TargetConfig<'_>,
     global: &Global,
     connector: &dyn Connector,
     connection: &mut dyn Connection,
 ) -> Result<(Sample, Duration), SourceError> {
-    let statement = statement::sample(connector.dialect(), target, &TailRequest::Head, global.lock_timeout)
-        .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
     let started = tokio::time::Instant::now();
-    let rows = connection.query(&statement, global.query_timeout).await?;
-    Ok((Sample::decode(target, &rows)?, started.elapsed()))
+    let sample = ask(target, &TailRequest::Head, global, connector, connection).await?;
+    let took = started.elapsed();
+    if let Some(bounds) = bounds(&sample) {
+        let next = TailRequest::After { watermark: bounds.newest_id.unwrap_or(0), gaps: Vec::new() };
+        ask(target, &next, global, connector, connection).await?;
+    }
+    Ok((sample, took))
 }
 
-/// A warning when no index lets the sample seek.
-async fn missing_index(
+async fn ask(
     target: TargetConfig<'_>,
+    request: &TailRequest,
+    global: &Global,
+    connector: &dyn Connector,
+    connection: &mut dyn Connection,
+) -> Result<Sample, SourceError> {
+    let statement = statement::sample(connector.dialect(), target, request, global.lock_timeout)
+        .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
+    let rows = connection.query(&statement, global.query_timeout).await?;
+    Sample::decode(target, &rows)
+}
+
+/// What a log holds; a queue has no such bounds.
+const fn bounds(sample: &Sample) -> Option<Bounds> {
+    match sample {
+        Sample::Queue(_) => None,
+        Sample::AttemptLog(AttemptLogSample { bounds, .. })
+        | Sample::RunLog(RunLogSample { bounds, .. })
+        | Sample::ControlTable(ControlTableSample { bounds, .. }) => Some(*bounds),
+    }
+}
+
+/// A warning when a sample cannot seek for want of an index.
+async fn missing_index(
+    index: &Index<'_>,
     global: &Global,
     connector: &dyn Connector,
     connection: &mut dyn Connection,
 ) -> Result<Option<String>, Failure> {
     let dialect = connector.dialect();
-    let Some(statement) = statement::seek(dialect, target, global.lock_timeout)? else {
-        return Ok(None);
-    };
+    let statement = statement::seek(dialect, index, global.lock_timeout)?;
     let answer = match connection.query(&statement, global.query_timeout).await {
         Ok(rows) => rows,
         Err(error) => return Ok(Some(format!("the indexes could not be looked up: {error}"))),
@@ -122,11 +150,33 @@ async fn missing_index(
     if has_index(&answer) {
         return Ok(None);
     }
-    let create = statement::create_index(dialect, target)?.unwrap_or_default();
     Ok(Some(format!(
-        "no index lets the sample seek, so each one reads rows that are long finished; create one:\n      {}",
-        create.trim_end()
+        "{}; create one:\n      {}",
+        without(index.purpose),
+        statement::create_index(dialect, index)?.trim_end()
     )))
+}
+
+/// What it means that an index is missing.
+const fn without(purpose: IndexPurpose) -> &'static str {
+    match purpose {
+        IndexPurpose::OpenStates => {
+            "no index lets the sample seek by the state, so each one reads rows that are long finished \
+             (filtered indexes are not looked at)"
+        }
+        IndexPurpose::OpenRows => {
+            "no index lets the sample seek the rows that are not done, so each one reads rows that are long \
+             finished (filtered indexes are not looked at: one on the rows where this column is NULL may serve)"
+        }
+        IndexPurpose::NewRows => {
+            "no index lets the sample seek by the id, so each one reads the whole log (filtered indexes are \
+             not looked at)"
+        }
+        IndexPurpose::RelatedRow => {
+            "no index lets the sample seek the related table by its key, so each job may cost a read of all of \
+             it (filtered indexes are not looked at)"
+        }
+    }
 }
 
 fn has_index(rows: &Rows) -> bool {

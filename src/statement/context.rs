@@ -1,7 +1,9 @@
 //! What the templates are given: the mapping with every name and constant already quoted.
 
+mod index;
 mod log;
 
+pub(super) use index::{create_index, seek};
 pub(super) use log::{attempt_log, control_table, run_log, tail};
 
 use std::collections::BTreeMap;
@@ -11,7 +13,7 @@ use serde::Serialize;
 
 use super::{Dialect, quote};
 use crate::config::{
-    AttemptsCount, Lease, MappedState, MaxAttempts, Queue, RowState, Target, TargetConfig, TimeColumn,
+    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target, TimeColumn,
     TimeEncoding, TimeZone,
 };
 
@@ -23,6 +25,8 @@ struct Time {
     zone_name: Option<String>,
     /// Stored values that are read as NULL.
     sentinels: Vec<String>,
+    /// The related table that the column belongs to.
+    lookup: Option<LookupShape>,
 }
 
 #[derive(Serialize)]
@@ -87,7 +91,6 @@ pub(super) struct QueueContext {
     /// The database of the table, as a text constant, where its name says which.
     database: Option<String>,
     queue_label: Option<String>,
-    lookup: Option<LookupShape>,
     state: State,
     lease: LeaseShape,
     claimed_at: Option<Time>,
@@ -98,6 +101,8 @@ pub(super) struct QueueContext {
 }
 
 pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext {
+    let lookup = queue.lookup.as_ref();
+    let time = |time: &Option<TimeColumn>| time.as_ref().map(|time| time_shape(dialect, time, lookup));
     QueueContext {
         base,
         database: match queue.target.table.0.as_slice() {
@@ -105,16 +110,11 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             _ => None,
         },
         queue_label: column(dialect, &queue.queue_label),
-        lookup: queue.lookup.as_ref().map(|lookup| LookupShape {
-            table: quote::table(dialect, &lookup.table),
-            key: quote::lookup_column(dialect, &lookup.key),
-            column: quote::column(dialect, &lookup.column),
-        }),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),
-        claimed_at: time(dialect, &queue.claimed_at),
-        available_at: time(dialect, &queue.available_at),
-        enqueued_at: time(dialect, &queue.enqueued_at),
+        claimed_at: time(&queue.claimed_at),
+        available_at: time(&queue.available_at),
+        enqueued_at: time(&queue.enqueued_at),
         attempts: queue.attempts.as_ref().map(|attempts| AttemptsShape {
             column: quote::column(dialect, &attempts.column),
             counts: attempts.counts,
@@ -124,83 +124,6 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             MaxAttempts::Column(name) => quote::column(dialect, name),
         }),
     }
-}
-
-#[derive(Serialize)]
-pub(super) struct SeekContext {
-    catalog: Catalog,
-    /// Columns that the predicate fixes, as text constants.
-    columns: Vec<String>,
-    lock_timeout_ms: u64,
-}
-
-/// How the catalog names a table.
-#[derive(Serialize)]
-struct Catalog {
-    prefix: String,
-    object: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct IndexContext {
-    index: String,
-    table: String,
-    column: String,
-}
-
-/// The column that the sample of a target seeks by. A queue without stored states is read whole:
-/// every row of it is unfinished.
-fn seek_column(target: TargetConfig<'_>) -> Option<&String> {
-    match target {
-        TargetConfig::Queue(Queue { state: RowState::Column { column, map }, count_done: false, .. }) => {
-            map.values().any(|state| *state == MappedState::Done).then_some(column)
-        }
-        TargetConfig::Queue(Queue { state: RowState::DoneWhenSet(column), .. }) => Some(column),
-        TargetConfig::Queue(_) => None,
-        TargetConfig::AttemptLog(log) => Some(&log.id),
-        TargetConfig::RunLog(log) => Some(&log.id),
-        TargetConfig::ControlTable(control) => Some(&control.id),
-    }
-}
-
-pub(super) fn seek(
-    dialect: Dialect,
-    target: TargetConfig<'_>,
-    lock_timeout: Duration,
-) -> Option<SeekContext> {
-    let column = seek_column(target)?;
-    let filtered = target.target().filter.keys();
-    let columns = std::iter::once(column).chain(filtered).map(|name| quote::literal(dialect, name)).collect();
-    let name = &target.target().table;
-    let catalog = match (dialect, name.0.as_slice()) {
-        (Dialect::Mssql, parts) => Catalog {
-            prefix: match parts {
-                [database, _, _] => format!("{}.", quote::identifier(dialect, database)),
-                _ => String::new(),
-            },
-            object: quote::literal(dialect, &quote::table(dialect, name)),
-        },
-        (Dialect::Sqlite, [.., schema, table]) => Catalog {
-            prefix: format!(", {}", quote::literal(dialect, schema)),
-            object: quote::literal(dialect, table),
-        },
-        (Dialect::Sqlite, parts) => Catalog {
-            prefix: String::new(),
-            object: quote::literal(dialect, parts.first().map_or("", String::as_str)),
-        },
-    };
-    Some(SeekContext { catalog, columns, lock_timeout_ms: millis(lock_timeout) })
-}
-
-pub(super) fn create_index(dialect: Dialect, target: TargetConfig<'_>) -> Option<IndexContext> {
-    let column = seek_column(target)?;
-    let name = &target.target().table;
-    let bare = name.0.last().map_or("", String::as_str);
-    Some(IndexContext {
-        index: quote::identifier(dialect, &format!("IX_{bare}_{column}")),
-        table: quote::table(dialect, name),
-        column: quote::identifier(dialect, column),
-    })
 }
 
 pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) -> Base {
@@ -220,23 +143,30 @@ fn column(dialect: Dialect, name: &Option<String>) -> Option<String> {
 }
 
 fn time(dialect: Dialect, time: &Option<TimeColumn>) -> Option<Time> {
-    time.as_ref().map(|time| time_shape(dialect, time))
+    time.as_ref().map(|time| time_shape(dialect, time, None))
 }
 
-fn time_shape(dialect: Dialect, time: &TimeColumn) -> Time {
+/// A time; `lookup` is the related table of the queue, if it has one.
+fn time_shape(dialect: Dialect, time: &TimeColumn, lookup: Option<&Lookup>) -> Time {
     let (zone, zone_name) = match &time.zone {
         TimeZone::Utc => ("utc", None),
         TimeZone::Offset => ("offset", None),
         TimeZone::Server => ("server", None),
         TimeZone::Named(name) => ("named", Some(quote::literal(dialect, name))),
     };
-    let column = if time.lookup {
+    let lookup = lookup.filter(|_| time.lookup);
+    let column = if lookup.is_some() {
         quote::lookup_column(dialect, &time.column)
     } else {
         quote::column(dialect, &time.column)
     };
+    let lookup = lookup.map(|lookup| LookupShape {
+        table: quote::table(dialect, &lookup.table),
+        key: quote::lookup_column(dialect, &lookup.key),
+        column: quote::column(dialect, &lookup.column),
+    });
     let sentinels = time.sentinels.iter().map(|value| quote::literal(dialect, value)).collect();
-    Time { column, encoding: time.encoding, zone, zone_name, sentinels }
+    Time { column, encoding: time.encoding, zone, zone_name, sentinels, lookup }
 }
 
 fn state(dialect: Dialect, state: &RowState, count_done: bool) -> State {
@@ -271,14 +201,18 @@ fn state(dialect: Dialect, state: &RowState, count_done: bool) -> State {
     shape
 }
 
-/// The stored values of one state, quoted, in ascending order: as numbers when all are, since
-/// the column then most likely is one too. (A wrong guess costs time, not rows.)
+/// The stored values of one state, quoted, in the ascending order of the column: as numbers when all
+/// are, since the column then most likely is one too; else as the usual collation of the database
+/// sorts text, which ignores case on SQL Server and compares bytes in the embedded one. (A wrong
+/// guess costs time, not rows: two ranges that overlap read what lies between them.)
 fn values_of(dialect: Dialect, map: &BTreeMap<String, MappedState>, wanted: MappedState) -> Vec<String> {
     let mut values: Vec<&str> =
         map.iter().filter(|(_, state)| **state == wanted).map(|(value, _)| value.as_str()).collect();
     let numbers: Option<Vec<i64>> = values.iter().map(|value| value.parse().ok()).collect();
     if numbers.is_some() {
         values.sort_by_key(|value| value.parse::<i64>().unwrap_or_default());
+    } else if dialect == Dialect::Mssql {
+        values.sort_by_key(|value| value.to_lowercase());
     }
     values.into_iter().map(|value| quote::literal(dialect, value)).collect()
 }
@@ -288,13 +222,13 @@ fn lease(dialect: Dialect, lease: &Lease) -> LeaseShape {
     match lease {
         Lease::Until { column, token, tolerance } => {
             shape.kind = "until";
-            shape.time = Some(time_shape(dialect, column));
+            shape.time = Some(time_shape(dialect, column, None));
             shape.extension_ms = millis(*tolerance);
             shape.token = token.as_ref().map(|name| quote::column(dialect, name));
         }
         Lease::Since { column, timeout, tolerance } => {
             shape.kind = "since";
-            shape.time = Some(time_shape(dialect, column));
+            shape.time = Some(time_shape(dialect, column, None));
             shape.extension_ms = millis(timeout.saturating_add(*tolerance));
         }
         Lease::Owner { column } => {

@@ -4,9 +4,11 @@
 //! change from sample to sample are [`Parameter`]s.
 
 mod context;
+mod index;
 mod print;
 mod quote;
 
+pub use index::{Index, IndexPurpose, indexes};
 pub use print::runnable;
 
 use std::sync::LazyLock;
@@ -127,31 +129,22 @@ pub fn sample(
     Ok(Statement { text, parameters })
 }
 
-/// The statement that looks for the index which the sample of a target seeks, or `None` when the
-/// sample reads the whole table by design.
+/// The statement that looks for an index. It returns one row with the name of one that serves, or
+/// with NULL.
 ///
 /// # Errors
 /// [`RenderError`], when a shipped template is broken.
-pub fn seek(
-    dialect: Dialect,
-    target: TargetConfig<'_>,
-    lock_timeout: Duration,
-) -> Result<Option<Statement>, RenderError> {
-    let Some(values) = context::seek(dialect, target, lock_timeout) else {
-        return Ok(None);
-    };
-    let text = render(dialect, "check/seek.sql", values)?;
-    Ok(Some(Statement { text, parameters: Vec::new() }))
+pub fn seek(dialect: Dialect, index: &Index<'_>, lock_timeout: Duration) -> Result<Statement, RenderError> {
+    let text = render(dialect, "check/seek.sql", context::seek(dialect, index, lock_timeout))?;
+    Ok(Statement { text, parameters: Vec::new() })
 }
 
-/// The statement that creates the index which [`seek`] looks for; for a person to run.
+/// The statement that creates an index; for a person to run.
 ///
 /// # Errors
 /// [`RenderError`], when a shipped template is broken.
-pub fn create_index(dialect: Dialect, target: TargetConfig<'_>) -> Result<Option<String>, RenderError> {
-    context::create_index(dialect, target)
-        .map(|values| render(dialect, "check/create_index.sql", values))
-        .transpose()
+pub fn create_index(dialect: Dialect, index: &Index<'_>) -> Result<String, RenderError> {
+    render(dialect, "check/create_index.sql", context::create_index(dialect, index))
 }
 
 fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> Result<String, RenderError> {
@@ -168,7 +161,7 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
         .map_err(broken)
 }
 
-/// Every template below `sql/` that a statement is made of. Tests parse each of them.
+/// Every template below `sql/` that a statement is made of. Tests render each of them.
 const FILES: [(&str, &str); 10] = [
     ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
     ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
@@ -188,7 +181,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     for (name, text) in FILES {
         // A template that does not parse is missing from the environment; rendering it then
-        // names it, and a test renders them all.
+        // names it, and tests render them all.
         let _ = environment.add_template(name, text);
     }
     environment

@@ -7,6 +7,7 @@ use crate::support::Series;
 on_both_databases! {
     identity_gaps
     hhmmss_durations
+    hhmmss_durations_in_a_column_with_decimals
     step_rows_and_summary_rows
     times_of_steps_are_those_of_their_rows
 }
@@ -74,6 +75,20 @@ async fn hhmmss_durations(db: Backend) {
         sum += seconds;
         Series::of(&exporter).assert(&of_step("sqlqueue_run_step_duration_seconds_sum", "s"), sum);
     }
+}
+
+async fn hhmmss_durations_in_a_column_with_decimals(db: Backend) {
+    db.execute(
+        "CREATE TABLE StepLog (Id BIGINT NOT NULL PRIMARY KEY, Step NVARCHAR(50) NOT NULL, \
+         Took DECIMAL(10, 2) NULL, Fault NVARCHAR(100) NULL)",
+    )
+    .await;
+    let exporter = db.exporter(LOG);
+    exporter.sample_once().await;
+    // 1:56:14, in a type that divides with a fraction.
+    db.execute("INSERT INTO StepLog (Id, Step, Took) VALUES (1, 's', 15614)").await;
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(&of_step("sqlqueue_run_step_duration_seconds_sum", "s"), 6974.0);
 }
 
 async fn step_rows_and_summary_rows(db: Backend) {

@@ -15,12 +15,19 @@ const OTHER_TABLES: &str = "
     CREATE INDEX IX_TwoEnds ON TwoEnds (Status);
     CREATE TABLE Stamped (Id INTEGER PRIMARY KEY, FinishedAt TEXT NULL, Payload TEXT);
     CREATE INDEX IX_Stamped ON Stamped (FinishedAt);
+    CREATE TABLE Moment (JobId INTEGER, At TEXT NULL);
+    CREATE INDEX IX_Moment ON Moment (JobId);
 ";
 
 const AFTER: TailRequest = TailRequest::After { watermark: 0, gaps: Vec::new() };
 
-/// The steps of a target's plan that touch its table, as SQLite words them.
+/// The steps of a target's plan that touch its table, which every statement calls `t`.
 fn plan(target: &str, request: &TailRequest) -> Vec<String> {
+    plan_of("t", target, request)
+}
+
+/// The steps of a target's plan that touch the table of this alias, as SQLite words them.
+fn plan_of(alias: &str, target: &str, request: &TailRequest) -> Vec<String> {
     let yaml = format!("sources:\n  - name: db\n    sqlite: {{ file: db }}\n    {target}\n");
     let config = config::parse(&yaml, Path::new("test.yaml"), &Environment::empty())
         .unwrap_or_else(|error| panic!("{error}"));
@@ -35,8 +42,7 @@ fn plan(target: &str, request: &TailRequest) -> Vec<String> {
     let mut found = Vec::new();
     while let Some(step) = steps.next().unwrap() {
         let step: String = step.get("detail").unwrap();
-        // The statements call every watched table `t`, and nothing else.
-        if step.split(' ').nth(1) == Some("t") {
+        if step.split(' ').nth(1) == Some(alias) {
             found.push(step);
         }
     }
@@ -73,6 +79,21 @@ fn rows_that_are_done_when_a_column_is_set_are_left_out_by_its_index() {
     let target = "queues: [{ name: jobs, table: Stamped, lease: { kind: none },
         state: { done_when_set: FinishedAt } }]";
     assert_eq!(plan(target, &TailRequest::Head), ["SEARCH t USING COVERING INDEX IX_Stamped (FinishedAt=?)"]);
+}
+
+#[test]
+fn a_related_table_is_sought_by_its_key_for_each_unfinished_job() {
+    let target = "queues: [{ name: jobs, preset: lease, enqueued_at: { column: At, lookup: true },
+        lookup: { table: Moment, key: JobId, column: JobId } }]";
+    let steps = plan_of("l", target, &TailRequest::Head);
+    assert!(!steps.is_empty());
+    for step in steps {
+        assert_eq!(step, "SEARCH l USING INDEX IX_Moment (JobId=?)");
+    }
+    assert_eq!(
+        plan(target, &TailRequest::Head),
+        plan("queues: [{ name: jobs, preset: lease }]", &TailRequest::Head)
+    );
 }
 
 /// Each kind of log.

@@ -21,6 +21,7 @@ on_both_databases! {
     a_row_is_done_when_its_column_is_set
     names_with_brackets_quotes_and_spaces
     the_index_that_a_sample_seeks_is_found
+    an_index_serves_when_finished_rows_lie_outside_of_its_range
 }
 
 fn jobs(queue: &str, state: &str) -> String {
@@ -307,9 +308,41 @@ async fn the_index_that_a_sample_seeks_is_found(db: Backend) {
     assert_eq!(seek(&db, &queue).await, None);
     let config = db.config(&queue);
     let target = config.sources[0].targets().next().unwrap();
-    let create = statement::create_index(db.dialect(), target).unwrap().unwrap();
+    let create = statement::create_index(db.dialect(), &statement::indexes(target)[0]).unwrap();
     db.execute(&create).await;
     assert!(seek(&db, &queue).await.is_some(), "{create}");
+}
+
+async fn an_index_serves_when_finished_rows_lie_outside_of_its_range(db: Backend) {
+    let queue = |filter: &str| {
+        format!(
+            "    queues:\n      - {{ name: q, table: Shared, where: {filter}, state: {{ column: State, map: {{ R: \
+             ready, D: done }} }} }}\n"
+        )
+    };
+    let log =
+        "    control_tables:\n      - { name: q, table: Shared, id: Id, kind: State, where: { T: a } }\n";
+    for (keys, serves_queue, serves_log) in [
+        ("T", false, false),
+        ("T, State", true, false),
+        ("T, U, State", true, false),
+        ("T, Other, State", false, false),
+        ("Other, State", false, false),
+        ("State", true, false),
+        ("State, T", true, false),
+        ("T, Id", false, false),
+        ("Id", false, true),
+    ] {
+        db.execute(
+            "CREATE TABLE Shared (Id INT NOT NULL, T VARCHAR(9) NULL, U VARCHAR(9) NULL, Other INT NULL, State \
+             CHAR(1) NULL)",
+        )
+        .await;
+        db.execute(&format!("CREATE INDEX IX_Shared ON Shared ({keys})")).await;
+        assert_eq!(seek(&db, &queue("{ T: a, U: b }")).await.is_some(), serves_queue, "{keys}");
+        assert_eq!(seek(&db, log).await.is_some(), serves_log, "{keys}");
+        db.execute("DROP TABLE Shared").await;
+    }
 }
 
 #[test]
@@ -326,11 +359,13 @@ fn rows_in_flight_are_counted_by_the_row_versions_of_the_table_s_own_database() 
     }
 }
 
-/// The index that the statement of `check` finds for the only target.
+/// The index that the statement of `check` finds for the only target, which seeks one.
 async fn seek(db: &Backend, target: &str) -> Option<String> {
     let config = db.config(target);
     let target = config.sources[0].targets().next().unwrap();
-    let statement = statement::seek(db.dialect(), target, config.global.lock_timeout).unwrap().unwrap();
+    let indexes = statement::indexes(target);
+    assert_eq!(indexes.len(), 1, "{indexes:?}");
+    let statement = statement::seek(db.dialect(), &indexes[0], config.global.lock_timeout).unwrap();
     let rows = db.query(&statement).await.unwrap_or_else(|error| panic!("{error}\n{}", statement.text));
     match rows.rows.as_slice() {
         [row] => match row.as_slice() {

@@ -115,6 +115,29 @@ const EVERY_MAPPING: &str = "    queues:
         lease: { kind: none }
         enqueued_at: { column: Utc, zone: server }
         claimed_at: { column: UnixS, encoding: unix_s }
+      - name: related
+        table: WorkQueue
+        state: { constant: ready }
+        lease: { kind: rowlock }
+        lookup: { table: Wide, key: Id, column: WorkId }
+        claimed_at: { column: Zoned, zone: offset, lookup: true }
+        available_at: { column: UnixS, encoding: unix_s, sentinels: [0, -1], lookup: true }
+        enqueued_at: { column: Utc, zone: Central European Standard Time, sentinels: ['9999-12-31T00:00:00'], lookup: true }
+      - name: sentinels
+        table: Wide
+        state: { constant: ready }
+        lease: { kind: until, column: { column: UnixMs, encoding: unix_ms, sentinels: [0] } }
+        available_at: { column: Ticks, encoding: dotnet_ticks, sentinels: [0] }
+    attempt_logs:
+      - name: wide
+        table: Wide
+        id: Id
+        queue_label: Label
+        attempt: Number
+        started_at: { column: Utc, zone: server }
+        ended_at: { column: Zoned, zone: offset }
+        enqueued_at: { column: UnixMs, encoding: unix_ms, sentinels: [0] }
+        outcome: { column: Label, rules: [{ equals: 'it''s', outcome: ok }], default: error }
     run_logs:
       - name: published
         preset: notification_run_log_pl
@@ -128,6 +151,7 @@ const EVERY_MAPPING: &str = "    queues:
         end: { column: Zoned, zone: offset }
         candidates: Number
         outcome: { column: Label, rules: [{ equals: 'it''s', outcome: ok }, { like: '100[%]%', outcome: warning }], default: error }
+      - { name: open, table: Wide, id: Id, step: Label, end: Utc, mutable: true, outcome: { default: ok } }
       - { name: s, table: Wide, id: Id, step: Label, duration: { column: Number, unit: s }, outcome: { default: ok } }
       - { name: hhmmss, table: Wide, id: Id, step: Label, duration: { column: Number, unit: hhmmss }, outcome: { default: ok } }
     control_tables:
@@ -179,7 +203,9 @@ async fn printed_statements(db: Backend) {
             statements.push(statement::sample(Dialect::Mssql, target, &request, lock_timeout).unwrap());
         }
         let samples = statements.len();
-        statements.extend(statement::seek(Dialect::Mssql, target, lock_timeout).unwrap());
+        for index in statement::indexes(target) {
+            statements.push(statement::seek(Dialect::Mssql, &index, lock_timeout).unwrap());
+        }
         for (index, statement) in statements.into_iter().enumerate() {
             // In one batch, with its values declared in it.
             let printed = statement::runnable(Dialect::Mssql, &statement);
@@ -225,7 +251,8 @@ async fn full_name(db: Backend) {
     series.assert(r#"sqlqueue_jobs{source="db",queue="work",state="ready"}"#, 1.0);
     let config = db.config(&targets);
     let demo = config.sources[0].targets().next().unwrap();
-    let seek = statement::seek(Dialect::Mssql, demo, config.global.lock_timeout).unwrap().unwrap();
+    let index = statement::indexes(demo).remove(0);
+    let seek = statement::seek(Dialect::Mssql, &index, config.global.lock_timeout).unwrap();
     let found = db.query(&seek).await.unwrap();
     assert!(matches!(found.rows[0][0], Value::Text(_)), "{found:?}");
 }

@@ -343,7 +343,7 @@ sources:
       password_file: /run/secrets/db
       encryption: required
       ca_file: /etc/ssl/orders.pem
-      application_intent: read_only
+      application_intent: read_write
     queues:
       - name: orders
         table: dbo.JobQueue

@@ -266,13 +266,49 @@ fn a_bound_without_attempts_is_refused() {
 
 #[test]
 fn finished_rows_are_counted_only_where_there_are_some() {
-    assert!(queue("table: T\nstate: { done_when_set: D }\ncount_done: true").count_done);
+    assert!(queue("preset: lease\ncount_done: true").count_done);
     assert!(!queue("preset: lease").count_done);
+    assert!(!queue("table: T\nstate: { done_when_set: D }\ncount_done: false").count_done);
     assert_eq!(
-        queue_errors("preset: transactional\ncount_done: true"),
+        queue_errors("table: T\nstate: { column: S, map: { R: ready } }\ncount_done: true"),
         format!(
-            "config.yaml:7:21: {KEY}.count_done`: `count_done: true` contradicts `state`, where nothing is \
+            "config.yaml:8:21: {KEY}.count_done`: `count_done: true` contradicts `state`, where nothing is \
              `done`; map a value to `done`, or remove `count_done`"
+        )
+    );
+    for (state, key) in [("constant: ready", "constant"), ("done_when_set: D", "done_when_set")] {
+        assert_eq!(
+            queue_errors(&format!("table: T\nstate: {{ {state} }}\ncount_done: true")),
+            format!(
+                "config.yaml:8:21: {KEY}.count_done`: `count_done: true` has no effect beside `{key}`: only \
+                 values of a state column are counted as done; remove `count_done`"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_whole_table_waits_or_has_failed() {
+    for (word, constant) in [
+        ("ready", MappedState::Ready),
+        ("scheduled", MappedState::Scheduled),
+        ("retrying", MappedState::Retrying),
+        ("failed", MappedState::Failed),
+    ] {
+        assert_eq!(state(&format!("{{ constant: {word} }}")), RowState::Constant(constant));
+    }
+    assert_eq!(
+        state_errors("{ constant: running }"),
+        format!(
+            "config.yaml:7:28: {KEY}.state.constant`: a whole table can be ready, scheduled, retrying or failed; \
+             that somebody works on a row is for `lease` to tell: use `constant: ready` and a lease"
+        )
+    );
+    assert_eq!(
+        state_errors("{ constant: done }"),
+        format!(
+            "config.yaml:7:28: {KEY}.state.constant`: a whole table can be ready, scheduled, retrying or failed; \
+             finished rows are no queue: remove it, or say with `column` and `map` which rows are done"
         )
     );
 }

@@ -206,24 +206,32 @@ fn a_lock_needs_the_name_of_its_resource() {
 #[test]
 fn batches_and_windows_have_bounds() {
     assert_eq!(
-        run_log_errors("preset: notification_run_log\nbatch_size: 0\nlate_window: 2d"),
+        run_log_errors("preset: notification_run_log\nbatch_size: 15\nlate_window: 2d"),
         format!(
-            "config.yaml:7:21: {KEY}.batch_size`: 0 is not between 1 and 100000\n\
+            "config.yaml:7:21: {KEY}.batch_size`: 15 is not between 16 and 10000\n\
              config.yaml:8:22: {KEY}.late_window`: `2d` is too long; at most `24h`"
         )
     );
+    assert_eq!(
+        run_log_errors("preset: notification_run_log\nbatch_size: 10001"),
+        format!("config.yaml:7:21: {KEY}.batch_size`: 10001 is not between 16 and 10000")
+    );
+    for size in [16, 10_000] {
+        let log = run_log(&format!("preset: notification_run_log\nbatch_size: {size}"));
+        assert_eq!(log.batch_size, size);
+    }
     assert_eq!(run_log("preset: notification_run_log\nlate_window: 0s").late_window, Duration::ZERO);
 }
 
 #[test]
 fn a_control_table_is_read() {
     let table = control_table(
-        "table: dbo.tabela_powiadomien\nid: id_powiadomienia\nkind: rodzaj\nkinds: [komentarz]\nat: { column: kiedy, zone: server }\nbatch_size: 10\nlate_window: 1m",
+        "table: dbo.tabela_powiadomien\nid: id_powiadomienia\nkind: rodzaj\nkinds: [komentarz]\nat: { column: kiedy, zone: server }\nbatch_size: 20\nlate_window: 1m",
     );
     assert_eq!((table.id.as_str(), table.kind.as_str()), ("id_powiadomienia", "rodzaj"));
     assert_eq!(table.declared_kinds, ["komentarz"]);
     assert_eq!(table.at, Some(server("kiedy")));
-    assert_eq!((table.batch_size, table.late_window), (10, Duration::from_secs(60)));
+    assert_eq!((table.batch_size, table.late_window), (20, Duration::from_secs(60)));
 }
 
 #[test]

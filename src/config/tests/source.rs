@@ -68,6 +68,47 @@ fn every_setting_of_a_server_is_read() {
     assert_eq!(mssql(&login("password_env: DB_PASSWORD\nencryption: off")).encryption, Encryption::Off);
 }
 
+/// A source that asks for a readable secondary, with these targets from line 4 on.
+fn secondary(targets: &str) -> String {
+    let server = MSSQL.replace(" }", ", application_intent: read_only }");
+    format!("sources:\n  - name: db\n    {server}\n{targets}\n")
+}
+
+#[test]
+fn locks_are_looked_for_on_the_primary_only() {
+    let why = "contradicts `application_intent: read_only`: on a readable secondary the locks of the primary \
+               cannot be seen, so";
+    let remedy = "watch it through a source with `application_intent: read_write`";
+    assert_eq!(
+        errors(&secondary(
+            "    run_logs: [{ name: r, preset: notification_run_log, lock: { resource: run } }]"
+        )),
+        format!(
+            "config.yaml:4:63: key `sources[0].run_logs[0].lock`: `lock` {why} this one would always look free; \
+             {remedy}, or remove `lock`"
+        )
+    );
+    assert_eq!(
+        errors(&secondary(
+            "    queues: [{ name: q, table: T, state: { constant: ready }, lease: { kind: rowlock } }]"
+        )),
+        format!(
+            "config.yaml:4:70: key `sources[0].queues[0].lease`: `kind: rowlock` {why} claimed rows would \
+             look ready; {remedy}"
+        )
+    );
+    assert_eq!(
+        errors(&secondary("    queues: [{ name: q, preset: transactional }]")),
+        format!(
+            "config.yaml:4:33: key `sources[0].queues[0].preset`: `kind: rowlock` {why} claimed rows would look \
+             ready; {remedy}"
+        )
+    );
+    // What is stored in rows can be read there.
+    config(&secondary("    queues: [{ name: q, preset: lease }, { name: o, preset: transactional_owner }]"));
+    config(&secondary("    run_logs: [{ name: r, preset: notification_run_log }]"));
+}
+
 #[test]
 fn a_sqlite_file_is_a_source() {
     let source = config(&queue_file("preset: lease")).sources.remove(0);

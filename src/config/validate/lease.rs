@@ -6,7 +6,7 @@ use serde_saphyr::Spanned;
 
 use super::DAY;
 use super::checker::{Bounds, Checker};
-use super::target::Backend;
+use super::target::{Backend, Scope, unseen_locks};
 use crate::config::model::{Lease, TimeColumn};
 use crate::config::raw::{RawLease, RawLeaseKind, TimeSetting};
 use crate::config::setting::{Field, Placed, Short, Spot};
@@ -16,7 +16,7 @@ const TIMEOUTS: Bounds =
 const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
 
 /// The lease of a queue; a queue that says nothing of claims has none.
-pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, backend: Backend) -> Option<Lease> {
+pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, scope: &Scope) -> Option<Lease> {
     let Some(raw) = field.given() else { return Some(Lease::None) };
     let at = raw.spot();
     let raw = raw.value;
@@ -35,7 +35,7 @@ pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, backend: 
         RawLeaseKind::Until => {
             let token = checker.optional_column(token);
             let remedy = "name the column that holds the end of the lease";
-            let column = time_column(checker, column, at, remedy, backend)?;
+            let column = time_column(checker, column, at, remedy, scope.backend)?;
             Some(Lease::Until { column, token, tolerance })
         }
         RawLeaseKind::Since => {
@@ -45,7 +45,7 @@ pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, backend: 
                 None => None,
             };
             let remedy = "name the column that holds the time of the claim or its last heartbeat";
-            let column = time_column(checker, column, at, remedy, backend)?;
+            let column = time_column(checker, column, at, remedy, scope.backend)?;
             Some(Lease::Since { column, timeout: timeout?.0, tolerance })
         }
         RawLeaseKind::Owner => {
@@ -53,7 +53,12 @@ pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, backend: 
             let column = checker.required(column, at, "column", remedy)?;
             owner_column(checker, column)
         }
-        RawLeaseKind::RowLock => Some(Lease::RowLock),
+        RawLeaseKind::RowLock => {
+            if scope.reads_secondary {
+                checker.report(at, unseen_locks("kind: rowlock", "claimed rows would look ready"));
+            }
+            Some(Lease::RowLock)
+        }
         RawLeaseKind::None => Some(Lease::None),
     }
 }

@@ -9,8 +9,13 @@ use crate::config::model::{DurationColumn, DurationUnit};
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawDuration;
 use crate::config::setting::{Field, Short, Spot};
+use crate::source::MAX_RESULT_ROWS;
+use crate::statement::GAPS_PER_SAMPLE;
 
 const BATCH_SIZE: u32 = 1000;
+/// At least the rows that a sample asks for again one by one: one that is left out for want of room
+/// would pass for deleted. At most what an answer holds of late rows and as many new ones.
+const BATCH_SIZES: (u32, u32) = (GAPS_PER_SAMPLE as u32, (MAX_RESULT_ROWS / 2) as u32);
 const LATE_WINDOW: Duration = Duration::from_secs(600);
 /// Zero has a meaning: a row that commits late is not waited for.
 const LATE_WINDOWS: Bounds = Bounds { least: Duration::ZERO, most: DAY };
@@ -34,7 +39,8 @@ pub(super) fn tail(
     batch_size: Field<u32>,
     late_window: Field<String>,
 ) -> (u32, Duration) {
-    let batch_size = checker.number(batch_size, 1, 100_000).unwrap_or(BATCH_SIZE);
+    let (least, most) = BATCH_SIZES;
+    let batch_size = checker.number(batch_size, least, most).unwrap_or(BATCH_SIZE);
     (batch_size, checker.duration_or(late_window, LATE_WINDOWS, LATE_WINDOW))
 }
 

@@ -31,7 +31,7 @@ pub(super) fn queue(
     let has_lookup = matches!(raw.lookup, Field::Set(_));
     let lookup = raw.lookup.given().and_then(|raw| lookup(checker, raw, scope));
     let state = checker.required(raw.state, at, "state", &remedy).and_then(|raw| state(checker, raw));
-    let lease = lease::lease(checker, raw.lease, scope.backend);
+    let lease = lease::lease(checker, raw.lease, scope);
     let claimed_at = checker.time(raw.claimed_at, scope.backend);
     let available_at = checker.time(raw.available_at, scope.backend);
     let enqueued_at = checker.time(raw.enqueued_at, scope.backend);
@@ -93,7 +93,7 @@ fn state(checker: &mut Checker<'_>, raw: Spanned<RawState>) -> Option<RowState> 
             checker.missing(at, "column", "`map` needs the column whose values it maps");
             None
         }
-        (None, Some(constant), None) => Some(RowState::Constant(constant.value)),
+        (None, Some(state), None) => constant_state(checker, &state),
         (None, None, Some(column)) => checker.column(&column).map(RowState::DoneWhenSet),
         (None, None, None) => {
             let remedy = "give `column` with `map`, or `constant`, or `done_when_set`";
@@ -113,6 +113,24 @@ fn state(checker: &mut Checker<'_>, raw: Spanned<RawState>) -> Option<RowState> 
             None
         }
     }
+}
+
+/// The state of a whole table. What would make every row the same and say nothing is refused.
+fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Option<RowState> {
+    let remedy = match state.value {
+        MappedState::Ready | MappedState::Scheduled | MappedState::Retrying | MappedState::Failed => {
+            return Some(RowState::Constant(state.value));
+        }
+        MappedState::Running => {
+            "that somebody works on a row is for `lease` to tell: use `constant: ready` and a lease"
+        }
+        MappedState::Done => {
+            "finished rows are no queue: remove it, or say with `column` and `map` which rows are done"
+        }
+    };
+    checker
+        .report(state.spot(), format!("a whole table can be ready, scheduled, retrying or failed; {remedy}"));
+    None
 }
 
 fn state_map(
@@ -188,20 +206,29 @@ fn max_attempts_value(
     None
 }
 
-/// Whether finished rows are counted; a promise that a mapping without `done` cannot keep.
+/// Whether finished rows are counted; a promise that only a mapping with `done` can keep.
 fn count_done(checker: &mut Checker<'_>, field: Field<bool>, state: Option<&RowState>) -> bool {
-    let Some(value) = field.given() else { return false };
-    let has_done = match state {
-        Some(RowState::Column { map, .. }) => map.values().any(|state| *state == MappedState::Done),
-        Some(RowState::Constant(state)) => *state == MappedState::Done,
-        Some(RowState::DoneWhenSet(_)) | None => true,
+    let Some(value) = field.given().filter(|value| value.value) else { return false };
+    let no_effect = |key: &str| {
+        format!(
+            "`count_done: true` has no effect beside `{key}`: only values of a state column are counted as done; \
+             remove `count_done`"
+        )
     };
-    if value.value && !has_done {
-        checker.report(
-            value.spot(),
+    let message = match state {
+        Some(RowState::Column { map, .. }) if map.values().any(|state| *state == MappedState::Done) => {
+            return true;
+        }
+        Some(RowState::Column { .. }) => {
             "`count_done: true` contradicts `state`, where nothing is `done`; map a value to `done`, or remove \
-             `count_done`",
-        );
-    }
-    value.value
+             `count_done`"
+                .to_owned()
+        }
+        Some(RowState::Constant(_)) => no_effect("constant"),
+        Some(RowState::DoneWhenSet(_)) => no_effect("done_when_set"),
+        // What is wrong with the state comes first.
+        None => return true,
+    };
+    checker.report(value.spot(), message);
+    true
 }

@@ -8,7 +8,7 @@ use super::DAY;
 use super::checker::{Bounds, Checker};
 use super::log::{duration, key_column, tail};
 use super::outcome::outcome;
-use super::target::Scope;
+use super::target::{Scope, unseen_locks};
 use crate::config::model::{AppLock, MutableRows, RunLog, Target};
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawLock, RawRunLog};
@@ -41,7 +41,7 @@ pub(super) fn run_log(
     let candidates = checker.optional_column(raw.candidates);
     let outcome = outcome(checker, raw.outcome, at, kind);
     let mutable = mutable(checker, raw.mutable, raw.open_window, at, end.is_some());
-    let lock = raw.lock.given().and_then(|raw| lock(checker, raw));
+    let lock = raw.lock.given().and_then(|raw| lock(checker, raw, scope));
     let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
     Some(RunLog {
         target: target?,
@@ -82,9 +82,13 @@ fn mutable(
     Some(MutableRows { open_window: checker.duration_or(open_window, OPEN_WINDOWS, OPEN_WINDOW) })
 }
 
-fn lock(checker: &mut Checker<'_>, raw: Spanned<RawLock>) -> Option<AppLock> {
+fn lock(checker: &mut Checker<'_>, raw: Spanned<RawLock>, scope: &Scope) -> Option<AppLock> {
     let remedy = "name the lock, the @Resource of sp_getapplock";
     let at = raw.spot();
+    if scope.reads_secondary {
+        let message = unseen_locks("lock", "this one would always look free");
+        checker.report(at, format!("{message}, or remove `lock`"));
+    }
     let resource = checker.required(raw.value.resource, at, "resource", remedy)?;
     let at = resource.spot();
     let resource = checker.text(resource)?;

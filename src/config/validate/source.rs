@@ -41,6 +41,7 @@ pub(super) fn source(
     };
     let scope = Scope {
         backend,
+        reads_secondary: matches!(&database, Some(Database::Mssql(mssql)) if mssql.read_only_intent),
         sample_interval: global.sample_interval,
         stale_after,
         max_label_values: global.max_label_values,

@@ -24,10 +24,21 @@ pub(super) enum Backend {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope {
     pub(super) backend: Backend,
+    /// Whether the source asks for a readable secondary.
+    pub(super) reads_secondary: bool,
     pub(super) sample_interval: Duration,
     /// `None` when it is wrong itself.
     pub(super) stale_after: Option<InForce>,
     pub(super) max_label_values: usize,
+}
+
+/// Why a setting that looks at locks is refused where a readable secondary is asked for.
+pub(super) fn unseen_locks(setting: &str, consequence: &str) -> String {
+    format!(
+        "`{setting}` contradicts `application_intent: read_only`: on a readable secondary the locks of the \
+         primary cannot be seen, so {consequence}; watch it through a source with `application_intent: \
+         read_write`"
+    )
 }
 
 /// The remedy for a missing key that a preset could give.
