@@ -12,6 +12,8 @@ use crate::statement::{self, Index, IndexPurpose, TailRequest};
 
 pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     let config = load(options)?;
+    // Its errors are those of a start.
+    options.web()?;
     let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();
     print(&format!(
         "{}: the configuration is valid: {}, {}\n",
@@ -19,6 +21,9 @@ pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, 
         counted(config.sources.len(), "source"),
         counted(targets, "target"),
     ))?;
+    if let Some(file) = &options.web_config_file {
+        print(&format!("{}: the web configuration is valid\n", file.display()))?;
+    }
     if !arguments.connect {
         print("nothing was asked of a database; --connect does that\n")?;
         return Ok(ExitCode::SUCCESS);

@@ -29,12 +29,14 @@ pub(super) fn run(options: &Options, arguments: DemoArgs) -> Result<ExitCode, Fa
 }
 
 fn run_in(options: &Options, demo_options: DemoOptions, afterwards: &str) -> Result<(), Failure> {
+    let web = options.web()?;
     let database = demo::prepare(&demo_options)?;
-    block_on(run_database(options, &demo_options, &database, afterwards))
+    block_on(run_database(options, web, &demo_options, &database, afterwards))
 }
 
 async fn run_database(
     options: &Options,
+    web: web::Options,
     demo_options: &DemoOptions,
     database: &DemoDatabase,
     afterwards: &str,
@@ -42,7 +44,7 @@ async fn run_database(
     let asked_to_stop = stop_signal();
     let listeners = web::bind(&options.listen_addresses).await?;
     let config = config::load(&database.config_file(), &Environment::process())?;
-    let urls = urls(&listeners, options);
+    let urls = urls(&listeners, &web);
     print(&demo::banner(database, demo_options, &urls))?;
     print(&format!("Ctrl-C stops it; {afterwards}.\n"))?;
 
@@ -50,7 +52,7 @@ async fn run_database(
     let stop = CancellationToken::new();
     let exporter = Exporter::new(config, SystemClock::shared())?;
     let serving = async {
-        let served = exporter.run(listeners, options.web(), stop.cancelled()).await;
+        let served = exporter.run(listeners, web, stop.cancelled()).await;
         stop.cancel();
         served
     };
@@ -72,12 +74,12 @@ async fn run_database(
 }
 
 /// What to open, with the port that was really taken.
-fn urls(listeners: &[TcpListener], options: &Options) -> Vec<(&'static str, String)> {
+fn urls(listeners: &[TcpListener], web: &web::Options) -> Vec<(&'static str, String)> {
     let Some(address) = listeners.first().and_then(|listener| listener.local_addr().ok()) else {
         return Vec::new();
     };
     let host = if address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let host = if host.contains(':') { format!("[{host}]") } else { host };
-    let base = format!("http://{host}:{}", address.port());
-    vec![("overview", format!("{base}/")), ("metrics", format!("{base}{}", options.telemetry_path))]
+    let base = format!("{}://{host}:{}", web.scheme(), address.port());
+    vec![("overview", format!("{base}/")), ("metrics", format!("{base}{}", web.telemetry_path))]
 }

@@ -9,14 +9,15 @@ mod sql;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
 pub use log::{LogFormat, LogLevel};
 
-use crate::config::{self, Config, ConfigError, Environment};
-use crate::web::{self, TelemetryPath};
+use crate::config::{self, Config, ConfigError, Environment, WebConfig};
+use crate::web::{self, BasicAuth, TelemetryPath, Tls};
 
 /// Prometheus metrics from the work-queue and run-log tables of SQL Server.
 ///
@@ -61,6 +62,15 @@ struct Options {
     /// The path of the metrics page.
     #[arg(long = "web.telemetry-path", value_name = "PATH", default_value_t, global = true)]
     telemetry_path: TelemetryPath,
+
+    /// A YAML file with the TLS certificate and the users of the pages, in Prometheus' format.
+    ///
+    /// It is the web configuration of the exporter-toolkit, so one file may serve all exporters:
+    /// `tls_server_config` with `cert_file`, `key_file` and `min_version`, and `basic_auth_users`;
+    /// what else there is in the format is refused by name. The file, the certificate and the key
+    /// are read at the start: restart the exporter after a change.
+    #[arg(long = "web.config.file", value_name = "FILE", global = true)]
+    web_config_file: Option<PathBuf>,
 
     /// How much to log.
     #[arg(long = "log.level", value_name = "LEVEL", value_enum, default_value_t, global = true)]
@@ -110,9 +120,19 @@ struct DemoArgs {
 }
 
 impl Options {
-    /// How the web server behaves.
-    fn web(&self) -> web::Options {
-        web::Options { telemetry_path: self.telemetry_path.clone(), grace: GRACE, ..web::Options::default() }
+    /// How the web server behaves; reads the web configuration, if there is one.
+    fn web(&self) -> Result<web::Options, Failure> {
+        let WebConfig { tls, users } = match &self.web_config_file {
+            Some(file) => config::load_web(file, &Environment::process())?,
+            None => WebConfig::default(),
+        };
+        Ok(web::Options {
+            telemetry_path: self.telemetry_path.clone(),
+            tls: tls.map(Tls::new),
+            auth: BasicAuth::new(&users)?.map(Arc::new),
+            grace: GRACE,
+            ..web::Options::default()
+        })
     }
 }
 

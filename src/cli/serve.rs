@@ -12,16 +12,17 @@ use crate::web;
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let config = load(options)?;
-    block_on(serve(options, config))?;
+    let web = options.web()?;
+    block_on(serve(options, config, web))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(options: &Options, config: Config) -> Result<(), Failure> {
+async fn serve(options: &Options, config: Config, web: web::Options) -> Result<(), Failure> {
     let stop = stop_signal();
     // Bound before anything is sampled: a port that is taken is told at once.
     let listeners = web::bind(&options.listen_addresses).await?;
     let exporter = Exporter::new(config, SystemClock::shared())?;
-    exporter.run(listeners, options.web(), stop).await?;
+    exporter.run(listeners, web, stop).await?;
     info!("stopped");
     Ok(())
 }

@@ -78,6 +78,20 @@ impl Environment {
         Ok(Secret::new(text))
     }
 
+    /// The bytes of a file that the configuration names, such as a certificate.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the file, never its content.
+    pub(super) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
+        let shown = path.display();
+        let bytes = self.read(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SECRET_BYTES {
+            return Err(format!("`{shown}` is too large; at most {MAX_SECRET_BYTES} bytes are read"));
+        }
+        Ok(bytes)
+    }
+
     /// The secret in an environment variable.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod web;
 mod yaml;
 
 use std::path::Path;
@@ -31,6 +32,7 @@ pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTes
 pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;
 pub use target::TargetConfig;
+pub use web::{WebConfig, WebUser, load_web, parse_web};
 
 /// Reads and checks a configuration file, and reads the secrets that it names.
 ///

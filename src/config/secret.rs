@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+use serde::de::Deserializer;
+
 /// A secret, such as a password. It has no `Display`, and its `Debug` shows nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -12,10 +15,16 @@ impl Secret {
         Self(secret.into())
     }
 
-    /// The secret itself; for the driver's login call only.
+    /// The secret itself; for the driver's login call and the checks of a login only.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
     }
 }
 

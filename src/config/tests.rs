@@ -15,6 +15,7 @@ mod queue;
 mod run_log;
 mod source;
 mod values;
+mod web;
 
 use std::path::Path;
 

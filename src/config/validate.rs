@@ -14,6 +14,7 @@ mod queue;
 mod run_log;
 mod source;
 mod target;
+mod web;
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use serde_saphyr::Spanned;
 
 use self::checker::{Bounds, Checker, Finding, Names, Place};
+pub(super) use self::web::web;
 use super::duration;
 use super::environment::Environment;
 use super::error::Problem;
@@ -97,13 +99,17 @@ pub(super) fn problems(findings: &[Finding], yaml: &str) -> Vec<Problem> {
         .iter()
         .map(|finding| {
             let key = match &finding.place {
-                Place::Value => places.value_path(finding.at).map(ToOwned::to_owned),
+                Place::Value | Place::KeyOfValue => places.value_path(finding.at).map(ToOwned::to_owned),
                 Place::Key => places.key_path(finding.at).map(ToOwned::to_owned),
                 Place::Child(key) => {
                     Some(locate::child(places.value_path(finding.at).unwrap_or_default(), key))
                 }
             };
-            let (line, column) = finding.at.line_and_column();
+            let at = match &finding.place {
+                Place::KeyOfValue => key.as_deref().and_then(|path| places.key_spot(path)),
+                Place::Value | Place::Key | Place::Child(_) => None,
+            };
+            let (line, column) = at.unwrap_or(finding.at).line_and_column();
             Problem {
                 line,
                 column,

@@ -1,9 +1,11 @@
-//! The HTTP side: the metrics page, the two probes and a plain index, over HTTP/1.1.
+//! The HTTP side: the metrics page, the two probes and a plain index, over HTTP/1.1, and over TLS and
+//! behind a login if so configured.
 //!
 //! This room knows nothing of databases or of the state behind a page. It asks [`Pages`] and
 //! takes care of everything between that answer and the socket: negotiation, compression,
 //! limits and an orderly end.
 
+mod auth;
 mod bind;
 mod negotiate;
 mod page;
@@ -11,14 +13,17 @@ mod routes;
 mod server;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod write_limit;
 
 use std::fmt;
 
+pub use auth::BasicAuth;
 pub use bind::{BindError, bind};
 pub use page::{escape_html, index_page};
 pub use routes::{TelemetryPath, TelemetryPathError};
 pub use server::{Options, serve};
+pub use tls::Tls;
 
 /// What there is to show. Implemented by whoever owns the state.
 pub trait Pages: Send + Sync + 'static {

@@ -14,6 +14,7 @@ use hyper::http::request;
 use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
 
+use super::auth::BasicAuth;
 use super::{Pages, negotiate};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
@@ -85,18 +86,27 @@ impl FromStr for TelemetryPath {
 pub(super) struct Site {
     pages: Arc<dyn Pages>,
     telemetry_path: TelemetryPath,
+    auth: Option<Arc<BasicAuth>>,
     renders: Arc<Semaphore>,
 }
 
 impl Site {
-    pub(super) fn new(pages: Arc<dyn Pages>, telemetry_path: TelemetryPath) -> Self {
-        Self { pages, telemetry_path, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
+    pub(super) fn new(
+        pages: Arc<dyn Pages>,
+        telemetry_path: TelemetryPath,
+        auth: Option<Arc<BasicAuth>>,
+    ) -> Self {
+        Self { pages, telemetry_path, auth, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
     }
 
     /// Answers one request. The head is all it needs: no route takes a body.
     pub(super) async fn respond(&self, head: request::Parts) -> Response<Full<Bytes>> {
         let path = head.uri.path();
-        let mut response = if !self.is_route(path) {
+        let mut response = if !self.admits(&head.headers).await {
+            let mut refusal = reply(StatusCode::UNAUTHORIZED, PLAIN, "unauthorized\n");
+            refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
+            refusal
+        } else if !self.is_route(path) {
             let hint = format!("not found: the metrics are at {}\n", self.telemetry_path);
             reply(StatusCode::NOT_FOUND, PLAIN, hint)
         } else if head.method != Method::GET && head.method != Method::HEAD {
@@ -122,6 +132,14 @@ impl Site {
             *response.body_mut() = Full::default();
         }
         response
+    }
+
+    /// Whether the client may see anything at all; probes are no exception, as in Prometheus.
+    async fn admits(&self, headers: &HeaderMap) -> bool {
+        match &self.auth {
+            Some(auth) => auth.admits(headers).await,
+            None => true,
+        }
     }
 
     fn is_route(&self, path: &str) -> bool {

@@ -14,12 +14,16 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use super::Pages;
+use super::auth::BasicAuth;
 use super::routes::{Site, TelemetryPath};
+use super::tls::Tls;
 use super::write_limit::WriteLimit;
 
 /// The most a request line and its headers may take together; a longer head is answered 431.
@@ -34,10 +38,15 @@ const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 pub struct Options {
     /// Where the metrics are.
     pub telemetry_path: TelemetryPath,
+    /// Serve over TLS, and nothing without it.
+    pub tls: Option<Tls>,
+    /// Answer those who log in, and nobody else.
+    pub auth: Option<Arc<BasicAuth>>,
     /// Connections served at a time, at least one; further ones wait in the system's queue.
     pub max_connections: usize,
     /// How long a client may take to send the head of a request, from the moment it connects or
-    /// its last response ended; so this is also how long a connection may be idle.
+    /// its last response ended; so this is also how long a connection may be idle, and how long
+    /// the handshake of TLS may take.
     pub head_timeout: Duration,
     /// How long a client may go without taking a single byte of its response.
     pub write_timeout: Duration,
@@ -49,6 +58,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             telemetry_path: TelemetryPath::default(),
+            tls: None,
+            auth: None,
             max_connections: 128,
             // Not 10 s: a connection that is reused by a scrape every 10 s would then be closed
             // just as the next request arrives. No usual interval ends near 12 s.
@@ -56,6 +67,14 @@ impl Default for Options {
             write_timeout: Duration::from_secs(10),
             grace: Duration::from_secs(5),
         }
+    }
+}
+
+impl Options {
+    /// How the addresses of the pages begin.
+    #[must_use]
+    pub const fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
     }
 }
 
@@ -76,10 +95,14 @@ pub async fn serve(
     if listeners.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no socket to serve on"));
     }
+    let scheme = options.scheme();
     for listener in &listeners {
-        tracing::info!(address = %listener.local_addr()?, path = %options.telemetry_path, "serving metrics");
+        let address = listener.local_addr()?;
+        tracing::info!(%address, scheme, path = %options.telemetry_path, "serving metrics");
     }
-    let site = Arc::new(Site::new(pages, options.telemetry_path.clone()));
+    let site = Site::new(pages, options.telemetry_path.clone(), options.auth.clone());
+    let lobby =
+        Arc::new(Lobby { site: Arc::new(site), options: options.clone(), closing: CancellationToken::new() });
     let graceful = GracefulShutdown::new();
     let mut open = JoinSet::new();
     let mut door = Door { listeners, turn: 0, pause: MIN_ACCEPT_PAUSE };
@@ -90,9 +113,11 @@ pub async fn serve(
             () = &mut shutdown => break,
             accepted = door.next(&mut open, options.max_connections) => accepted,
         };
-        let connection = graceful.watch(connection(stream, Arc::clone(&site), &options));
+        // Made here and not in the task: what is let in before the shutdown is told of it.
+        let watcher = graceful.watcher();
+        let lobby = Arc::clone(&lobby);
         open.spawn(async move {
-            if let Err(error) = connection.await {
+            if let Err(error) = lobby.attend(stream, watcher).await {
                 // A client's doing (garbage, a timeout, a reset): nothing an operator must act on.
                 tracing::debug!(%peer, %error, "connection ended early");
             }
@@ -100,6 +125,7 @@ pub async fn serve(
     }
 
     drop(door);
+    lobby.closing.cancel();
     if tokio::time::timeout(options.grace, graceful.shutdown()).await.is_err() {
         while let Some(ended) = open.try_join_next() {
             report(ended);
@@ -113,14 +139,54 @@ pub async fn serve(
     Ok(())
 }
 
-fn connection(
-    stream: TcpStream,
+/// What every connection needs.
+struct Lobby {
+    site: Arc<Site>,
+    options: Options,
+    /// Cancelled when the server winds down.
+    closing: CancellationToken,
+}
+
+/// Why a connection ended early.
+#[derive(Debug, thiserror::Error)]
+enum EarlyEnd {
+    #[error("the TLS handshake failed: {0}")]
+    Handshake(io::Error),
+    #[error("the TLS handshake took too long")]
+    SlowHandshake,
+    #[error("{0}")]
+    Http(#[from] hyper::Error),
+}
+
+impl Lobby {
+    /// Serves a client from the handshake to the end.
+    async fn attend(&self, stream: TcpStream, watcher: Watcher) -> Result<(), EarlyEnd> {
+        // Without it the end of a page may wait for an acknowledgement. Failing to set it costs
+        // that delay only.
+        let _ = stream.set_nodelay(true);
+        // Below TLS, so that it holds for the handshake and for the last goodbye too.
+        let stream = WriteLimit::new(stream, self.options.write_timeout);
+        let site = Arc::clone(&self.site);
+        let Some(tls) = &self.options.tls else {
+            return Ok(watcher.watch(connection(stream, site, &self.options)).await?);
+        };
+        let handshake = tokio::time::timeout(self.options.head_timeout, tls.accept(stream));
+        let stream = tokio::select! {
+            shaken = handshake => {
+                shaken.map_err(|_| EarlyEnd::SlowHandshake)?.map_err(EarlyEnd::Handshake)?
+            }
+            // Nothing was asked yet that would have to be finished.
+            () = self.closing.cancelled() => return Ok(()),
+        };
+        Ok(watcher.watch(connection(stream, site, &self.options)).await?)
+    }
+}
+
+fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
     site: Arc<Site>,
     options: &Options,
-) -> impl GracefulConnection<Error = hyper::Error> + use<> {
-    // Without it the end of a page may wait for an acknowledgement. Failing to set it costs that
-    // delay only.
-    let _ = stream.set_nodelay(true);
+) -> impl GracefulConnection<Error = hyper::Error> + use<S> {
     let service = service_fn(move |request: Request<Incoming>| {
         let site = Arc::clone(&site);
         // The body is never read: hyper drains what came along with the head, or else closes the
@@ -134,7 +200,7 @@ fn connection(
         .max_buf_size(MAX_HEAD_BYTES)
         // `printf … | nc` ends its side before it reads: it still gets its answer.
         .half_close(true)
-        .serve_connection(TokioIo::new(WriteLimit::new(stream, options.write_timeout)), service)
+        .serve_connection(TokioIo::new(stream), service)
 }
 
 /// Lets clients in, one at a time.

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed, as it should")]
 
+mod auth;
 mod harness;
+mod tls;
 
 use std::fmt;
 use std::sync::Arc;

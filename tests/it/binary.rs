@@ -69,6 +69,8 @@ pub struct Running {
     child: Child,
     log: Receiver<String>,
     pub address: SocketAddr,
+    /// `http` or `https`.
+    pub scheme: String,
 }
 
 impl Drop for Running {
@@ -99,9 +101,12 @@ impl Running {
         std::thread::spawn(move || {
             reader.lines().map_while(Result::ok).try_for_each(|line| lines.send(line))
         });
-        let mut running = Self { child, log, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut running = Self { child, log, address, scheme: String::new() };
         let line = running.wait_for_line("serving metrics");
-        let address = line.split(' ').find_map(|word| word.strip_prefix("address="));
+        let field = |name| line.split(' ').find_map(|word| word.strip_prefix(name));
+        running.scheme = field("scheme=").expect(&line).to_owned();
+        let address = field("address=");
         running.address = address.and_then(|address| address.parse().ok()).expect(&line);
         running
     }

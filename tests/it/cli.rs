@@ -3,6 +3,7 @@
 mod check;
 mod serve;
 mod statements;
+mod web_config;
 
 use std::io::Read as _;
 use std::process::Stdio;

@@ -84,6 +84,19 @@ fn its_configurations_are_valid() {
 }
 
 #[test]
+fn its_web_configuration_is_valid() {
+    let certificates = Environment::empty()
+        .with_file("server.crt", project_file("tests/fixtures/tls/server.crt"))
+        .with_file("server.key", project_file("tests/fixtures/tls/server.key"));
+    let text = readme();
+    let web = blocks(&text, "yml");
+    assert_eq!(web.len(), 1);
+    let web = config::parse_web(web[0], Path::new("README.yml"), &certificates).unwrap();
+    assert!(web.tls.is_some());
+    assert_eq!(web.users.len(), 1);
+}
+
+#[test]
 fn its_global_settings_exist_and_have_the_defaults_it_gives() {
     let text = readme();
     let rest = "sources: [{ name: db, sqlite: { file: db }, queues: [{ name: jobs, preset: lease }] }]\n";

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_saphyr::Spanned;
 
 use super::InForce;
+use crate::config::duration;
 use crate::config::environment::Environment;
 use crate::config::setting::{Field, Placed, Spot};
-use crate::config::{Config, duration};
 
 /// Something that is wrong, and where.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) enum Place {
     Value,
     /// The one that itself stands at the place.
     Key,
+    /// The one whose value stands at the place, and it is the key itself that is wrong.
+    KeyOfValue,
     /// One that is missing in the mapping at the place.
     Child(String),
 }
@@ -64,8 +66,8 @@ impl<'a> Checker<'a> {
         Self { environment, directory, findings: Vec::new() }
     }
 
-    pub(super) fn finish(self, config: Config) -> Result<Config, Vec<Finding>> {
-        if self.findings.is_empty() { Ok(config) } else { Err(self.findings) }
+    pub(super) fn finish<T>(self, checked: T) -> Result<T, Vec<Finding>> {
+        if self.findings.is_empty() { Ok(checked) } else { Err(self.findings) }
     }
 
     /// Something is wrong with the value at a place.
@@ -76,6 +78,11 @@ impl<'a> Checker<'a> {
     /// Something is wrong with the key at a place.
     pub(super) fn report_key(&mut self, at: Spot, message: impl Into<String>) {
         self.findings.push(Finding { at, place: Place::Key, message: message.into() });
+    }
+
+    /// A key should not be there; its value stands at the place.
+    pub(super) fn report_key_of(&mut self, value: Spot, message: impl Into<String>) {
+        self.findings.push(Finding { at: value, place: Place::KeyOfValue, message: message.into() });
     }
 
     /// The mapping at a place lacks a key.

@@ -1,0 +1,226 @@
+//! Who may see the pages: basic authentication against bcrypt hashes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_lc_rs::hmac;
+use aws_lc_rs::rand::SystemRandom;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::header::{self, HeaderMap};
+use tokio::sync::Semaphore;
+
+use crate::config::{Secret, WebUser};
+
+/// Passwords verified at the same time; more logins wait for their turn. bcrypt is made to cost
+/// processor time, and a stranger must not take it from the samplers.
+const CONCURRENT_VERIFICATIONS: usize = 2;
+
+/// Logins that are remembered. A user has one password, give or take what bcrypt cuts off.
+const REMEMBERED: usize = 64;
+
+/// Whether a password belongs to a bcrypt hash.
+type Verify = dyn Fn(&[u8], &str) -> bool + Send + Sync;
+
+/// What a login is known by without its password: an HMAC of it, under a key of this process.
+type Fingerprint = [u8; 32];
+
+/// The users, and the logins of theirs that were verified.
+pub struct BasicAuth {
+    users: BTreeMap<String, Secret>,
+    /// Drawn at the start: nobody else can compute a fingerprint, or foresee a decoy.
+    key: hmac::Key,
+    /// The last to be verified comes last.
+    verified: Mutex<VecDeque<Fingerprint>>,
+    turns: Arc<Semaphore>,
+    verify: Arc<Verify>,
+}
+
+/// A name with a password, as a client sent them.
+struct Login {
+    user: String,
+    password: Vec<u8>,
+}
+
+impl BasicAuth {
+    /// Lets in these users and nobody else; everybody, `None`, when there are no users.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no random numbers.
+    pub fn new(users: &[WebUser]) -> io::Result<Option<Self>> {
+        Self::with_verifier(users, |password, hash| bcrypt::verify(password, hash).unwrap_or(false))
+    }
+
+    /// The same with another way to verify a password, for tests to count.
+    pub(super) fn with_verifier(
+        users: &[WebUser],
+        verify: impl Fn(&[u8], &str) -> bool + Send + Sync + 'static,
+    ) -> io::Result<Option<Self>> {
+        if users.is_empty() {
+            return Ok(None);
+        }
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
+            .map_err(|_| io::Error::other("the system has no random numbers for basic authentication"))?;
+        Ok(Some(Self {
+            users: users.iter().map(|user| (user.name.clone(), user.hash.clone())).collect(),
+            key,
+            verified: Mutex::default(),
+            turns: Arc::new(Semaphore::new(CONCURRENT_VERIFICATIONS)),
+            verify: Arc::new(verify),
+        }))
+    }
+
+    /// Whether the headers of a request hold the login of a user.
+    pub(super) async fn admits(&self, headers: &HeaderMap) -> bool {
+        let Some(login) = login(headers) else { return false };
+        // For a name that nobody has, some user's hash is computed all the same: how long an
+        // answer takes tells nothing of who exists.
+        let known = self.users.get(&login.user);
+        let Some(hash) = known.or_else(|| self.decoy(&login.user)) else { return false };
+        let fingerprint = self.fingerprint(&login, hash);
+        if self.remembers(&fingerprint) {
+            return true;
+        }
+        // The semaphore is never closed. The permit goes along with the work, which goes on when
+        // the client hangs up.
+        let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
+        // Another connection may have brought the same login while this one waited.
+        if self.remembers(&fingerprint) {
+            return true;
+        }
+        let (verify, hash) = (Arc::clone(&self.verify), hash.clone());
+        let is_known = known.is_some();
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            verify(&login.password, hash.expose())
+        });
+        let admitted = match task.await {
+            Ok(correct) => correct && is_known,
+            Err(error) => {
+                tracing::error!(%error, "verifying a password was cut short");
+                false
+            }
+        };
+        if admitted {
+            self.remember(fingerprint);
+        }
+        admitted
+    }
+
+    /// The hash to compute for a name that nobody has: always the same user's for the same name,
+    /// as their costs may differ.
+    fn decoy(&self, user: &str) -> Option<&Secret> {
+        let tag = self.tag(&[b"decoy", user.as_bytes()]);
+        let number = tag.iter().take(8).fold(0_usize, |number, byte| (number << 8) | usize::from(*byte));
+        self.users.values().nth(number.checked_rem(self.users.len())?)
+    }
+
+    fn fingerprint(&self, login: &Login, hash: &Secret) -> Fingerprint {
+        self.tag(&[b"login", login.user.as_bytes(), hash.expose().as_bytes(), &login.password])
+    }
+
+    fn tag(&self, parts: &[&[u8]]) -> Fingerprint {
+        let mut context = hmac::Context::with_key(&self.key);
+        for part in parts {
+            // With the lengths, the parts cannot run into each other.
+            context.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            context.update(part);
+        }
+        let mut fingerprint = Fingerprint::default();
+        for (to, from) in fingerprint.iter_mut().zip(context.sign().as_ref()) {
+            *to = *from;
+        }
+        fingerprint
+    }
+
+    fn remembers(&self, fingerprint: &Fingerprint) -> bool {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(fingerprint)
+    }
+
+    fn remember(&self, fingerprint: Fingerprint) {
+        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if verified.contains(&fingerprint) {
+            return;
+        }
+        if verified.len() >= REMEMBERED {
+            verified.pop_front();
+        }
+        verified.push_back(fingerprint);
+    }
+}
+
+impl fmt::Debug for BasicAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasicAuth").field("users", &self.users.len()).finish_non_exhaustive()
+    }
+}
+
+/// The login in the headers, if there is one that can be read.
+fn login(headers: &HeaderMap) -> Option<Login> {
+    let (scheme, encoded) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let mut user = STANDARD.decode(encoded.trim()).ok()?;
+    let colon = user.iter().position(|byte| *byte == b':')?;
+    let mut password = user.split_off(colon);
+    password.remove(0);
+    Some(Login { user: String::from_utf8(user).ok()?, password })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that has no login has failed")]
+
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    fn read(value: &str) -> Option<(String, Vec<u8>)> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+        login(&headers).map(|login| (login.user, login.password))
+    }
+
+    #[test]
+    fn a_login_is_split_at_its_first_colon() {
+        assert_eq!(read("Basic YTpiOmM="), Some(("a".to_owned(), b"b:c".to_vec())));
+        assert_eq!(read("bASIC  YTpiOmM= "), Some(("a".to_owned(), b"b:c".to_vec())));
+        assert_eq!(read("Basic Og=="), Some((String::new(), Vec::new())));
+        for nothing in ["", "Basic", "Basic ", "Basic YWI=", "Basic *", "Bearer YTpiOmM=", "YTpiOmM="] {
+            assert_eq!(read(nothing), None, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn no_more_logins_are_remembered_than_there_is_room_for() {
+        let users = [WebUser { name: "a".to_owned(), hash: Secret::new("h") }];
+        let auth = BasicAuth::with_verifier(&users, |_, _| true).unwrap().unwrap();
+        let prints: Vec<_> = (0_u8..100).map(|n| [n; 32]).collect();
+        for print in &prints {
+            auth.remember(*print);
+        }
+        assert_eq!(auth.verified.lock().unwrap().len(), REMEMBERED);
+        assert!(auth.remembers(prints.last().unwrap()));
+        assert!(!auth.remembers(prints.first().unwrap()));
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other_and_keys_differ() {
+        let users = [WebUser { name: "a".to_owned(), hash: Secret::new("h") }];
+        let auth = || BasicAuth::with_verifier(&users, |_, _| true).unwrap().unwrap();
+        let one = auth();
+        assert_eq!(one.tag(&[b"ab", b"c"]), one.tag(&[b"ab", b"c"]));
+        assert_ne!(one.tag(&[b"ab", b"c"]), one.tag(&[b"a", b"bc"]));
+        assert_ne!(one.tag(&[b"ab", b"c"]), auth().tag(&[b"ab", b"c"]));
+    }
+
+    #[test]
+    fn nothing_of_a_user_is_shown() {
+        let users = [WebUser { name: "prometheus".to_owned(), hash: Secret::new("$2y$hash") }];
+        let shown = format!("{:?}", BasicAuth::new(&users).unwrap());
+        assert_eq!(shown, "Some(BasicAuth { users: 1, .. })");
+    }
+}

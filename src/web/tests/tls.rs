@@ -1,0 +1,168 @@
+//! The same pages over TLS, and clients that speak something else.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::version::{TLS12, TLS13};
+use tokio_rustls::rustls::{ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion};
+
+use super::harness::{Client, Fake, Server};
+use super::{SOON, TEXT};
+use crate::config::{Environment, parse_web};
+use crate::web::{BasicAuth, Options, Tls};
+
+const BOTH: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
+
+/// Where the certificates are; they are made by the script next to them.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls");
+
+/// The options that a web configuration makes, with more keys below `tls_server_config`.
+fn options(more: &str) -> Options {
+    let yaml = format!("tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n{more}");
+    let file = Path::new(FOLDER).join("web.yml");
+    let config = parse_web(&yaml, &file, &Environment::process()).unwrap();
+    Options {
+        tls: config.tls.map(Tls::new),
+        auth: BasicAuth::new(&config.users).unwrap().map(Arc::new),
+        ..Options::default()
+    }
+}
+
+async fn server(more: &str) -> Server {
+    Server::start(Fake::plain(), options(more)).await
+}
+
+/// Connects as a client that trusts the test CA only.
+async fn shake(
+    server: &Server,
+    versions: &[&'static SupportedProtocolVersion],
+    protocols: &[&str],
+) -> io::Result<TlsStream<TcpStream>> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(Path::new(FOLDER).join("ca.crt")).unwrap()).unwrap();
+    let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
+    let mut config = config.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    let stream = TcpStream::connect(server.address).await.unwrap();
+    TlsConnector::from(Arc::new(config)).connect(ServerName::try_from("localhost").unwrap(), stream).await
+}
+
+async fn client(server: &Server) -> Client<TlsStream<TcpStream>> {
+    let stream = shake(server, &BOTH, &["h2", "http/1.1"]).await.unwrap();
+    Client { stream: BufReader::new(stream) }
+}
+
+#[tokio::test]
+async fn a_scrape_works_over_tls() {
+    let server = server("").await;
+    let mut client = client(&server).await;
+    assert_eq!(client.stream.get_ref().get_ref().1.alpn_protocol(), Some(b"http/1.1".as_slice()));
+    for _ in 0..2 {
+        let page = client.request("GET", "/metrics", &[]).await;
+        assert_eq!((page.status(), page.text()), (200, "page PrometheusText\n"));
+        assert_eq!(page.header("content-type"), Some(TEXT));
+    }
+    // The end is a proper one: a stream cut short would be an error here.
+    let last = client.request("GET", "/-/healthy", &["Connection: close"]).await;
+    assert_eq!(last.status(), 200);
+    let end = tokio::io::AsyncReadExt::read(&mut client.stream, &mut [0; 1]).await;
+    assert_eq!(end.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_large_page_arrives_whole() {
+    let page = "a line of the page\n".repeat(200_000);
+    let served = page.clone();
+    let server = Server::start(Fake::new(move |_| Ok(served.clone())), options("")).await;
+    assert_eq!(client(&server).await.request("GET", "/metrics", &[]).await.text(), page);
+}
+
+#[tokio::test]
+async fn the_lowest_version_is_kept() {
+    let version = async |more: &str, version| {
+        let stream = shake(&server(more).await, &[version], &[]).await.ok()?;
+        stream.get_ref().1.protocol_version()
+    };
+    for more in ["", "  min_version: TLS12\n"] {
+        assert_eq!(version(more, &TLS12).await, Some(ProtocolVersion::TLSv1_2), "{more}");
+        assert_eq!(version(more, &TLS13).await, Some(ProtocolVersion::TLSv1_3), "{more}");
+    }
+    assert_eq!(version("  min_version: TLS13\n", &TLS12).await, None);
+    assert_eq!(version("  min_version: TLS13\n", &TLS13).await, Some(ProtocolVersion::TLSv1_3));
+}
+
+#[tokio::test]
+async fn who_speaks_no_tls_is_turned_away_and_nobody_else_notices() {
+    let server = server("").await;
+    let mut client = client(&server).await;
+    for bytes in
+        ["GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n", "\0\0\0\0\0\0\0\0", "\x16\x03\x01\x00\x01\x01"]
+    {
+        let mut plain = server.client().await;
+        let _ = plain.stream.write_all(bytes.as_bytes()).await;
+        let _ = plain.stream.shutdown().await;
+        let answer = plain.rest().await;
+        assert!(!answer.starts_with(b"HTTP"), "{}", String::from_utf8_lossy(&answer));
+        assert!(answer.len() < 16, "no more than an alert: {answer:?}");
+        assert_eq!(client.request("GET", "/metrics", &[]).await.status(), 200);
+    }
+    // Neither does one that insists on a protocol that is not served.
+    shake(&server, &BOTH, &["h2"]).await.unwrap_err();
+    assert_eq!(client.request("GET", "/metrics", &[]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn handshakes_that_hang_hold_up_nobody_and_end() {
+    let waiting = server("").await;
+    let mut silent = Vec::new();
+    for _ in 0..10 {
+        silent.push(waiting.client().await);
+    }
+    assert_eq!(client(&waiting).await.request("GET", "/metrics", &[]).await.status(), 200);
+
+    let options = Options { max_connections: 1, head_timeout: SOON, ..options("") };
+    let server = Server::start(Fake::plain(), options).await;
+    for start in ["", "\x16\x03\x01"] {
+        let mut slow = server.client().await;
+        slow.send(start).await;
+        assert_eq!(slow.rest().await, b"");
+    }
+}
+
+#[tokio::test]
+async fn shutdown_does_not_wait_for_a_handshake() {
+    let patient = std::time::Duration::from_secs(3600);
+    let options = Options { grace: patient, head_timeout: patient, ..options("") };
+    let server = Server::start(Fake::plain(), options).await;
+    let mut silent = server.client().await;
+    let mut idle = client(&server).await;
+    assert_eq!(idle.request("GET", "/metrics", &[]).await.status(), 200);
+    server.stop().await.unwrap().unwrap();
+    assert_eq!(silent.rest().await, b"");
+    assert_eq!(idle.rest().await, b"");
+}
+
+#[tokio::test]
+async fn tls_and_a_login_go_together() {
+    let hash = bcrypt::hash("secret", 4).unwrap();
+    let server = server(&format!("basic_auth_users:\n  prometheus: {hash}\n")).await;
+    let mut client = client(&server).await;
+    assert_eq!(client.request("GET", "/metrics", &[]).await.status(), 401);
+    let login = "Authorization: Basic cHJvbWV0aGV1czpzZWNyZXQ=";
+    assert_eq!(client.request("GET", "/metrics", &[login]).await.status(), 200);
+}
+
+#[test]
+fn the_options_say_how_addresses_begin_and_show_no_key() {
+    assert_eq!(Options::default().scheme(), "http");
+    assert_eq!(options("").scheme(), "https");
+    assert!(format!("{:?}", options("")).contains("tls: Some(Tls(..))"));
+}
