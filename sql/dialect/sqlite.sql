@@ -65,7 +65,7 @@ CAST({{ expression }} AS INTEGER)
 {%- endmacro -%}
 
 {%- macro text(expression) -%}
-CAST({{ expression }} AS TEXT)
+substr(CAST({{ expression }} AS TEXT), 1, 200)
 {%- endmacro -%}
 
 {%- macro count() -%}

@@ -283,6 +283,9 @@ fn report(target: TargetConfig<'_>, progress: &Progress) {
     if progress.reset {
         warn!(kind, target = %name, "ids went backwards: the table was truncated or reseeded, reading from its start");
     }
+    if progress.lost_end {
+        warn!(kind, target = %name, "the newest rows are gone: should their ids be given out again, those rows are not counted");
+    }
     if progress.late > 0 {
         debug!(kind, target = %name, rows = progress.late, "rows became visible late");
     }

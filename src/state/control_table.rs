@@ -23,6 +23,8 @@ pub struct KindState {
     pub notifications: u64,
     /// When the newest was written, ms since the epoch.
     pub last_ms: Option<i64>,
+    /// The id of that row, the highest one of the kind.
+    pub(crate) newest_id: Option<i64>,
 }
 
 impl LogRow for Notification {
@@ -56,7 +58,12 @@ impl ControlTableState {
             bounds,
             now_ms,
             limits,
-            |kind, notification| kind.last_ms = kind.last_ms.max(notification.at_ms),
+            |kind, notification| {
+                if kind.newest_id <= Some(notification.id) {
+                    kind.newest_id = Some(notification.id);
+                    kind.last_ms = notification.at_ms.or(kind.last_ms);
+                }
+            },
             |kind, _| kind.notifications += 1,
         )
     }

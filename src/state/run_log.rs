@@ -45,6 +45,8 @@ pub struct StepState {
     pub last_start_ms: Option<i64>,
     /// End of the newest row that went well, ms since the epoch.
     pub last_success_ms: Option<i64>,
+    /// The ids of those two rows: the newest row is the one with the highest id, whatever its times.
+    newest_ids: (Option<i64>, Option<i64>),
 }
 
 /// The application lock, as far as samples can tell.
@@ -67,6 +69,7 @@ impl Default for StepState {
             candidates: 0,
             last_start_ms: None,
             last_success_ms: None,
+            newest_ids: (None, None),
         }
     }
 }
@@ -145,9 +148,15 @@ impl RunLogState {
 
 impl StepState {
     fn remember(&mut self, entry: &StepEntry) {
-        self.last_start_ms = self.last_start_ms.max(entry.start_ms);
-        if !entry.open && matches!(entry.outcome, Outcome::Ok | Outcome::Warning) {
-            self.last_success_ms = self.last_success_ms.max(entry.end_ms.or(entry.start_ms));
+        let (newest, newest_success) = &mut self.newest_ids;
+        if *newest <= Some(entry.id) {
+            *newest = Some(entry.id);
+            self.last_start_ms = entry.start_ms.or(self.last_start_ms);
+        }
+        let went_well = !entry.open && matches!(entry.outcome, Outcome::Ok | Outcome::Warning);
+        if went_well && *newest_success <= Some(entry.id) {
+            *newest_success = Some(entry.id);
+            self.last_success_ms = entry.end_ms.or(entry.start_ms).or(self.last_success_ms);
         }
     }
 

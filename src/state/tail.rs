@@ -101,6 +101,9 @@ pub struct Progress {
     pub stale: Vec<i64>,
     /// The ids started over: the table was truncated or its identity reseeded.
     pub reset: bool,
+    /// The newest rows that were read are gone; should their ids be given out again, as after the
+    /// restore of a backup, the rows that get them are not counted.
+    pub lost_end: bool,
     /// The sample was full of new rows: there may be more to read.
     pub more: bool,
 }
@@ -166,7 +169,7 @@ impl Tail {
         if self.started_over(watermark, bounds) {
             return self.start_over(bounds);
         }
-        let mut progress = Progress::default();
+        let mut progress = Progress { lost_end: self.lost_its_end(watermark, bounds), ..Progress::default() };
         let asked = self.asked(i64::try_from(reading.batch_size).unwrap_or(i64::MAX));
         for (position, row) in rows.iter().enumerate() {
             self.take(position, *row, now_ms, &mut progress);
@@ -235,21 +238,29 @@ impl Tail {
         }
     }
 
-    /// Ids went backwards. Either the oldest row is another one than before, with an id that is not
-    /// higher and a time that is later, or nothing is left of what the table held and its newest row
-    /// is older than the watermark. Not for a row that was awaited: that one is late. A log whose
-    /// newest rows were deleted keeps its oldest row and is not started over.
+    /// Ids went backwards: the newest row is older than the watermark, and it is not one that was
+    /// awaited, and either nothing of what the table held is left, or its oldest row is younger than
+    /// the oldest one before although its id is not. When in doubt it is not started over: a row that
+    /// is counted twice is worse than one that is reported as lost.
     fn started_over(&self, watermark: i64, bounds: Bounds) -> bool {
         let (Some(oldest), Some(newest)) = (bounds.oldest_id, bounds.newest_id) else {
             return false; // an empty table says nothing about the ids to come
         };
-        match self.bounds.oldest_id {
-            Some(before) if oldest <= before && self.bounds.oldest_ms < bounds.oldest_ms => {
-                !self.is_missing(oldest)
-            }
-            Some(before) => newest < watermark && newest < before && !self.is_missing(newest),
-            None => newest < watermark && !self.is_missing(newest),
+        if newest >= watermark || self.is_missing(newest) {
+            return false;
         }
+        let Some(before) = self.bounds.oldest_id else {
+            return true;
+        };
+        let younger =
+            matches!((self.bounds.oldest_ms, bounds.oldest_ms), (Some(before), Some(now)) if before < now);
+        newest < before || (oldest <= before && younger)
+    }
+
+    /// Whether rows that were read are gone from the end of the log with this sample.
+    fn lost_its_end(&self, watermark: i64, bounds: Bounds) -> bool {
+        let reached = |newest: Option<i64>| newest.is_some_and(|newest| newest >= watermark);
+        reached(self.bounds.newest_id) && bounds.newest_id.is_some() && !reached(bounds.newest_id)
     }
 
     /// Everything the table holds now is new. It is read from its lowest id by the next sample; what

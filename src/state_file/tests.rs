@@ -26,7 +26,10 @@ fn key(name: &str) -> TargetKey {
 
 fn data(notifications: u64) -> TargetData {
     let mut state = ControlTableState::default();
-    state.log.series.insert("comment".into(), KindState { notifications, last_ms: Some(5) });
+    state
+        .log
+        .series
+        .insert("comment".into(), KindState { notifications, last_ms: Some(5), newest_id: Some(1) });
     TargetData::ControlTable(state)
 }
 

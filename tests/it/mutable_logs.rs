@@ -245,24 +245,48 @@ async fn many_gaps_do_not_push_out_a_row_that_still_runs() {
 }
 
 #[tokio::test]
-async fn a_table_that_was_truncated_and_refilled_past_the_watermark_is_read_from_its_start() {
+async fn a_log_is_not_read_again_when_its_oldest_row_changes_or_hides_for_a_while() {
+    let bench = Bench::new(&[]);
+    bench.execute(COMMAND_LOG);
+    let exporter = bench.exporter(COMMANDS);
+    let row = |id: i64, hour: i64| {
+        format!(
+            "INSERT INTO CommandLog VALUES
+            ({id}, 'BACKUP', '2026-11-30 {hour:02}:00:00', '2026-11-30 {hour:02}:00:01', 0, NULL);"
+        )
+    };
+    // The second row began earlier than the first: it is a long one.
+    bench.execute(&[row(1, 9), row(2, 8), row(3, 10)].concat());
+    exporter.sample_once().await;
+    bench.execute(&row(4, 11));
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(&outcome("ok"), 1.0);
+
+    bench.execute("UPDATE CommandLog SET StartTime = datetime(StartTime, '+1 hour')");
+    exporter.sample_once().await;
+    bench.execute("UPDATE CommandLog SET StartTime = datetime(StartTime, '-1 hour')");
+    bench.execute("DELETE FROM CommandLog WHERE ID = 1");
+    exporter.sample_once().await;
+    bench.execute(&row(1, 9));
+    for _ in 0..3 {
+        exporter.sample_once().await;
+    }
+    Series::of(&exporter).assert(&outcome("ok"), 1.0);
+}
+
+#[tokio::test]
+async fn one_row_of_a_far_future_does_not_hide_the_newest_start() {
     let bench = Bench::new(&[]);
     bench.execute(COMMAND_LOG);
     let exporter = bench.exporter(COMMANDS);
     bench.execute(
-        "INSERT INTO CommandLog VALUES (101, 'BACKUP', '2026-11-30 10:00:00', '2026-11-30 10:00:00', 0, NULL)",
+        "INSERT INTO CommandLog VALUES
+        (1, 'BACKUP', '9999-12-31 00:00:00', '9999-12-31 00:00:01', 0, NULL),
+        (2, 'BACKUP', '2026-11-30 11:30:00', '2026-11-30 11:30:01', 0, NULL)",
     );
     exporter.sample_once().await;
-    // Rows below the first one are no longer waited for.
-    bench.clock.advance(Duration::from_secs(601));
-    exporter.sample_once().await;
-    bench.execute(
-        "DELETE FROM CommandLog;
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
-        INSERT INTO CommandLog
-        SELECT i, 'BACKUP', '2026-11-30 11:40:00', '2026-11-30 11:40:00', 0, NULL FROM n",
-    );
-    exporter.sample_once().await; // finds out
-    exporter.sample_once().await;
-    Series::of(&exporter).assert(&outcome("ok"), 150.0);
+    let of = |family: &str| format!(r#"{family}{{source="db",run_log="commands",step="BACKUP"}}"#);
+    let series = Series::of(&exporter);
+    series.assert(&of("sqlqueue_run_last_start_timestamp_seconds"), 1_796_038_200.0);
+    series.assert(&of("sqlqueue_run_last_success_timestamp_seconds"), 1_796_038_201.0);
 }
