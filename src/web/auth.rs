@@ -32,11 +32,14 @@ pub struct BasicAuth {
     users: BTreeMap<String, Secret>,
     /// Drawn at the start: nobody else can compute a fingerprint, or foresee a decoy.
     key: hmac::Key,
-    /// The last to be verified comes last.
-    verified: Mutex<VecDeque<Fingerprint>>,
+    verified: Arc<Verified>,
     turns: Arc<Semaphore>,
     verify: Arc<Verify>,
 }
+
+/// Logins that proved right; the last to do so comes last.
+#[derive(Default)]
+struct Verified(Mutex<VecDeque<Fingerprint>>);
 
 /// A name with a password, as a client sent them.
 struct Login {
@@ -67,7 +70,7 @@ impl BasicAuth {
         Ok(Some(Self {
             users: users.iter().map(|user| (user.name.clone(), user.hash.clone())).collect(),
             key,
-            verified: Mutex::default(),
+            verified: Arc::default(),
             turns: Arc::new(Semaphore::new(CONCURRENT_VERIFICATIONS)),
             verify: Arc::new(verify),
         }))
@@ -81,33 +84,31 @@ impl BasicAuth {
         let known = self.users.get(&login.user);
         let Some(hash) = known.or_else(|| self.decoy(&login.user)) else { return false };
         let fingerprint = self.fingerprint(&login, hash);
-        if self.remembers(&fingerprint) {
+        if self.verified.has(&fingerprint) {
             return true;
         }
         // The semaphore is never closed. The permit goes along with the work, which goes on when
         // the client hangs up.
         let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
         // Another connection may have brought the same login while this one waited.
-        if self.remembers(&fingerprint) {
+        if self.verified.has(&fingerprint) {
             return true;
         }
-        let (verify, hash) = (Arc::clone(&self.verify), hash.clone());
+        let (verify, hash, verified) = (Arc::clone(&self.verify), hash.clone(), Arc::clone(&self.verified));
         let is_known = known.is_some();
         let task = tokio::task::spawn_blocking(move || {
+            // Given back last: whose turn is next finds what was remembered.
             let _permit = permit;
-            verify(&login.password, hash.expose())
-        });
-        let admitted = match task.await {
-            Ok(correct) => correct && is_known,
-            Err(error) => {
-                tracing::error!(%error, "verifying a password was cut short");
-                false
+            let admitted = verify(&login.password, hash.expose()) && is_known;
+            if admitted {
+                verified.remember(fingerprint);
             }
-        };
-        if admitted {
-            self.remember(fingerprint);
-        }
-        admitted
+            admitted
+        });
+        task.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "verifying a password was cut short");
+            false
+        })
     }
 
     /// The hash to compute for a name that nobody has: always the same user's for the same name,
@@ -135,13 +136,15 @@ impl BasicAuth {
         }
         fingerprint
     }
+}
 
-    fn remembers(&self, fingerprint: &Fingerprint) -> bool {
-        self.verified.lock().unwrap_or_else(PoisonError::into_inner).contains(fingerprint)
+impl Verified {
+    fn has(&self, fingerprint: &Fingerprint) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(fingerprint)
     }
 
     fn remember(&self, fingerprint: Fingerprint) {
-        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut verified = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if verified.contains(&fingerprint) {
             return;
         }
@@ -196,15 +199,15 @@ mod tests {
 
     #[test]
     fn no_more_logins_are_remembered_than_there_is_room_for() {
-        let users = [WebUser { name: "a".to_owned(), hash: Secret::new("h") }];
-        let auth = BasicAuth::with_verifier(&users, |_, _| true).unwrap().unwrap();
-        let prints: Vec<_> = (0_u8..100).map(|n| [n; 32]).collect();
-        for print in &prints {
-            auth.remember(*print);
+        let verified = Verified::default();
+        for n in 0..100 {
+            verified.remember([n; 32]);
+            verified.remember([n; 32]);
         }
-        assert_eq!(auth.verified.lock().unwrap().len(), REMEMBERED);
-        assert!(auth.remembers(prints.last().unwrap()));
-        assert!(!auth.remembers(prints.first().unwrap()));
+        assert_eq!(verified.0.lock().unwrap().len(), REMEMBERED);
+        assert!(verified.has(&[99; 32]));
+        assert!(verified.has(&[36; 32]));
+        assert!(!verified.has(&[35; 32]));
     }
 
     #[test]

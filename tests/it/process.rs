@@ -64,6 +64,11 @@ impl Process {
         process
     }
 
+    /// Where it serves.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     pub fn id(&self) -> String {
         self.child.id().to_string()
     }

@@ -2,17 +2,20 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::binary::{Running, run, run_in, wait_for};
+use crate::process::{Process, TERM, exporter};
 use crate::support::project_file;
 
 const CONFIG: &str =
@@ -39,8 +42,13 @@ fn write(folder: &Path, yaml: &str) -> PathBuf {
     file
 }
 
+/// The header of a login.
+fn login(password: &str) -> String {
+    format!("Authorization: Basic {}\r\n", STANDARD.encode(format!("prometheus:{password}")))
+}
+
 /// The status line of a request over TLS.
-fn status(server: &Running, header: &str) -> String {
+fn status(address: impl ToSocketAddrs, header: &str) -> String {
     let mut roots = RootCertStore::empty();
     let authority = project_file("tests/fixtures/tls/ca.crt");
     roots.add(CertificateDer::from_pem_slice(authority.as_bytes()).unwrap()).unwrap();
@@ -51,7 +59,7 @@ fn status(server: &Running, header: &str) -> String {
         .with_no_client_auth();
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-    let mut stream = StreamOwned::new(connection, TcpStream::connect(server.address).unwrap());
+    let mut stream = StreamOwned::new(connection, TcpStream::connect(address).unwrap());
     let request = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\n{header}Connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -73,14 +81,41 @@ fn the_demo_is_served_over_tls_to_those_who_log_in() {
         Stdio::from(File::create(&output).unwrap()),
     );
     assert_eq!(demo.scheme, "https");
-    assert_eq!(status(&demo, ""), "HTTP/1.1 401 Unauthorized");
-    assert_eq!(status(&demo, "Authorization: Basic cHJvbWV0aGV1czpzZWNyZXQ=\r\n"), "HTTP/1.1 200 OK");
+    assert_eq!(status(demo.address, ""), "HTTP/1.1 401 Unauthorized");
+    assert_eq!(status(demo.address, &login("secret")), "HTTP/1.1 200 OK");
     let banner = format!("https://{}/metrics", demo.address);
     wait_for("the banner", || {
         let text = std::fs::read_to_string(&output).unwrap();
         if text.contains(&banner) && !text.contains("http://") { Ok(()) } else { Err(text) }
     });
     assert_eq!(demo.terminate().code(), Some(0));
+}
+
+#[test]
+fn no_log_tells_who_logs_in_or_with_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = web_config();
+    let web = write(folder.path(), &yaml);
+    let config = folder.path().join("config.yaml");
+    std::fs::write(&config, CONFIG).unwrap();
+    let mut command = exporter(&config);
+    command.arg(format!("--web.config.file={}", web.display()));
+    let server = Process::start(command);
+    for (password, answer) in [("secret", "200 OK"), ("secret", "200 OK"), ("hunter2", "401 Unauthorized")] {
+        assert_eq!(status(server.address(), &login(password)), format!("HTTP/1.1 {answer}"));
+    }
+    // What speaks no TLS at all may be a login in clear text.
+    let mut plain = TcpStream::connect(server.address()).unwrap();
+    let _ = plain.write_all(format!("GET / HTTP/1.1\r\n{}\r\n", login("secret")).as_bytes());
+    let _ = plain.read_to_end(&mut Vec::new());
+
+    let (ended, log) = server.stop(TERM);
+    assert_eq!(ended.code(), Some(0));
+    assert!(log.contains("request answered") && log.contains("the TLS handshake failed"), "{log}");
+    let hash = yaml.lines().last().unwrap().rsplit(' ').next().unwrap();
+    for secret in ["secret", "hunter2", "cHJvbWV0aGV1", hash] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
 }
 
 #[test]
