@@ -8,6 +8,7 @@ use super::{CheckArgs, Failure, Options, block_on, load, print};
 use crate::config::{Config, Global, Source, TargetConfig};
 use crate::sample::{AttemptLogSample, Bounds, ControlTableSample, JobState, RunLogSample, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
+use crate::state_file::{OpenError, Opened, StateFile};
 use crate::statement::{self, Index, IndexPurpose, TailRequest};
 
 pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
@@ -24,11 +25,13 @@ pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, 
     if let Some(file) = &options.web_config_file {
         print(&format!("{}: the web configuration is valid\n", file.display()))?;
     }
+    let state_file_is_good = check_state_file(&config)?;
     if !arguments.connect {
         print("nothing was asked of a database; --connect does that\n")?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(if state_file_is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let verdict = block_on(check_databases(&config))?;
+    let mut verdict = block_on(check_databases(&config))?;
+    verdict.failures += usize::from(!state_file_is_good);
     print(&format!(
         "{}, {}, {}\n",
         counted(verdict.good, "good target"),
@@ -36,6 +39,21 @@ pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, 
         counted(verdict.failures, "failure"),
     ))?;
     Ok(if verdict.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether an exporter could go on from the state file. One that is in use is in good hands.
+fn check_state_file(config: &Config) -> Result<bool, Failure> {
+    let Some(path) = &config.state_file else {
+        return Ok(true);
+    };
+    let (good, finding) = match StateFile::open(path) {
+        Err(OpenError::InUse(_)) => (true, "in use by a running exporter".to_owned()),
+        Ok(Opened { problem: Some(problem), .. }) => (false, format!("FAILED, {problem}")),
+        Ok(Opened { is_new: true, .. }) => (true, "not there yet; it can be made".to_owned()),
+        Ok(_) => (true, "ok".to_owned()),
+    };
+    print(&format!("{}: the state file: {finding}\n", path.display()))?;
+    Ok(good)
 }
 
 /// How many targets are good, and what else was said.

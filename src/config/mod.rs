@@ -23,6 +23,7 @@ mod validate;
 mod web;
 mod yaml;
 
+use std::io::Read as _;
 use std::path::Path;
 
 pub use environment::Environment;
@@ -40,9 +41,24 @@ pub use web::{WebConfig, WebUser, load_web, parse_web};
 ///
 /// When the file cannot be read, or when anything in it is wrong.
 pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
-    let yaml = std::fs::read_to_string(path)
-        .map_err(|error| ConfigError::Unreadable { file: path.to_owned(), error })?;
-    parse(&yaml, path, env)
+    parse(&read(path)?, path, env)
+}
+
+/// The largest configuration file that is read, in bytes: far more than one needs, and far less than
+/// a device or a log given by mistake would bring.
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The text of a configuration file.
+fn read(path: &Path) -> Result<String, ConfigError> {
+    let unreadable = |error| ConfigError::Unreadable { file: path.to_owned(), error };
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
+        let limit = format!("it is larger than {} MiB: is it the right file?", MAX_FILE_BYTES / 1024 / 1024);
+        return Err(unreadable(std::io::Error::other(limit)));
+    }
+    Ok(text)
 }
 
 /// Checks the text of a configuration file, and reads the secrets that it names.

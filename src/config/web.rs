@@ -47,8 +47,7 @@ impl fmt::Debug for WebConfig {
 ///
 /// When the file cannot be read, or when anything in it is wrong.
 pub fn load_web(path: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
-    let yaml = std::fs::read_to_string(path)
-        .map_err(|error| ConfigError::Unreadable { file: path.to_owned(), error })?;
+    let yaml = super::read(path)?;
     parse_web(&yaml, path, env)
 }
 

@@ -103,7 +103,7 @@ impl StateFile {
             Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
             Err(TryLockError::Error(error)) => (None, Some(unwritable(path, &error))),
         };
-        let (document, problem, is_new) = match std::fs::read(path) {
+        let (document, problem, is_new) = match read(path) {
             Ok(bytes) => match Document::parse(&bytes) {
                 Ok(document) => (document, None, false),
                 Err(error) => (Document::default(), Some(unusable(path, &error)), false),
@@ -155,6 +155,14 @@ impl StateFile {
         }
         written
     }
+}
+
+/// The bytes of a file; a device or a pipe could go on for ever.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    std::fs::read(path)
 }
 
 /// An advisory lock on a file beside the state file, which itself is replaced with each save.

@@ -126,6 +126,16 @@ fn an_entry_that_does_not_fit_makes_the_file_unusable() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_refused() {
+    for odd in ["/dev/full", "/dev/zero"].map(Path::new).into_iter().filter(|path| path.exists()) {
+        // The lock would be made beside a device; a link in a folder of our own is refused as well.
+        let (_folder, path) = folder();
+        std::os::unix::fs::symlink(odd, &path).unwrap();
+        assert!(problem(&path).contains("not a regular file"), "{}", odd.display());
+    }
+}
+
+#[test]
 fn a_folder_that_is_missing_is_named() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("nowhere/state.json");

@@ -234,3 +234,25 @@ fn a_missing_database_is_a_failure_that_names_the_file() {
     assert!(ended.stdout.contains("FAILED (connect)") && ended.stdout.contains("nowhere.db"), "{ended:?}");
     assert!(!Path::new("nowhere.db").exists());
 }
+
+#[test]
+fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |state_file: &str| {
+        format!(
+            "state_file: {state_file}\nsources: [{{ name: db, sqlite: {{ file: q.db }}, queues: [{{ name: q, preset: lease }}] }}]"
+        )
+    };
+    let good = run_in(folder.path(), &config("state.json"), &["check"]);
+    assert_eq!(good.code, Some(0), "{good:?}");
+    assert!(good.stdout.contains("it can be made"), "{good:?}");
+
+    let nowhere = run_in(folder.path(), &config("nowhere/state.json"), &["check"]);
+    assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
+    assert!(nowhere.stdout.contains("nowhere/state.json: the state file: FAILED"), "{nowhere:?}");
+
+    std::fs::write(folder.path().join("state.json"), "{").unwrap();
+    let corrupt = run_in(folder.path(), &config("state.json"), &["check"]);
+    assert_eq!(corrupt.code, Some(1), "{corrupt:?}");
+    assert!(corrupt.stdout.contains("is corrupt"), "{corrupt:?}");
+}
