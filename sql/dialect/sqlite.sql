@@ -37,6 +37,12 @@ CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ t
 {%- endif -%}
 {%- endmacro -%}
 
+{#- Text that is no time is NULL to julianday, and NULL would read as "never" or "at once". SQLite has
+    no way to raise an error in a query but a failing function: this one says "malformed JSON". -#}
+{%- macro no_time(time) -%}
+CASE WHEN {{ stored(time) }} IS NOT NULL THEN json_extract('not a time', '$') END
+{%- endmacro -%}
+
 {#- Native times are ISO 8601 text. A value with an offset is read as the instant it names; `server`
     is the local time of this machine, by the rules of the row's own date. -#}
 {%- macro epoch_ms(time) -%}
@@ -47,9 +53,9 @@ CAST({{ stored(time) }} AS INTEGER)
 {%- elif time.encoding == "dotnet_ticks" -%}
 (CAST({{ stored(time) }} AS INTEGER) - 621355968000000000) / 10000
 {%- elif time.zone == "server" -%}
-CAST(ROUND((julianday({{ stored(time) }}, 'utc') - 2440587.5) * 86400000) AS INTEGER)
+CAST(ROUND((ifnull(julianday({{ stored(time) }}, 'utc'), {{ no_time(time) }}) - 2440587.5) * 86400000) AS INTEGER)
 {%- else -%}
-CAST(ROUND((julianday({{ stored(time) }}) - 2440587.5) * 86400000) AS INTEGER)
+CAST(ROUND((ifnull(julianday({{ stored(time) }}), {{ no_time(time) }}) - 2440587.5) * 86400000) AS INTEGER)
 {%- endif -%}
 {%- endmacro -%}
 

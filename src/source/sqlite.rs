@@ -359,6 +359,11 @@ fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
         {
             SourceError::new(Reason::MissingObject, text)
         }
+        // What the statements do about text that is no time; see sql/dialect/sqlite.sql.
+        Some(ErrorCode::Unknown) if text.starts_with("malformed JSON") => SourceError::new(
+            Reason::Decode,
+            "a stored time cannot be read as ISO 8601 text: does its column need an `encoding`?",
+        ),
         _ => SourceError::new(Reason::Other, text),
     }
 }

@@ -339,3 +339,27 @@ async fn null_and_trailing_spaces_in_a_control_table() {
     assert_eq!(last("comment"), None);
     assert_eq!(last(""), Some(1_796_039_940.0));
 }
+
+#[tokio::test]
+async fn a_time_that_cannot_be_read_is_an_error_and_not_a_missing_time() {
+    for stored in ["1796039400", "'soon'", "''"] {
+        let bench = Bench::new(&[]);
+        bench.execute(&format!(
+            "CREATE TABLE Work (Id INTEGER PRIMARY KEY, AvailableAt);
+            INSERT INTO Work (AvailableAt) VALUES (NULL), ('2026-11-30 13:00:00'), ({stored})"
+        ));
+        let exporter = bench.exporter(
+            "    queues: [{ name: q, table: Work, state: { constant: ready }, available_at: AvailableAt }]\n",
+        );
+        exporter.sample_once().await;
+        let series = Series::of(&exporter);
+        series.assert(r#"sqlqueue_sample_errors_total{source="db",queue="q",reason="decode"}"#, 1.0);
+        series.assert_absent("sqlqueue_jobs");
+
+        bench.execute("DELETE FROM Work WHERE Id = 3");
+        exporter.sample_once().await;
+        let series = Series::of(&exporter);
+        series.assert(r#"sqlqueue_jobs{source="db",queue="q",state="ready"}"#, 1.0);
+        series.assert(r#"sqlqueue_jobs{source="db",queue="q",state="scheduled"}"#, 1.0);
+    }
+}
