@@ -50,7 +50,7 @@ def series(families):
 
 
 def main(log, folder):
-    pattern = re.compile(r"address=(\S+) path=(\S+)")
+    pattern = re.compile(r"address=(\S+) .*path=(\S+)")
     found = wait_for("an address in the log", lambda: pattern.search(pathlib.Path(log).read_text()))
     url = f"http://{found[1]}{found[2]}"
     golden = pathlib.Path(__file__).with_name("golden")
