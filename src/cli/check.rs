@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::{CheckArgs, Failure, Options, block_on, load, print};
-use crate::config::{Config, Global, Source, TargetConfig};
+use crate::config::{Config, Environment, Global, Source, TargetConfig};
 use crate::sample::{AttemptLogSample, Bounds, ControlTableSample, JobState, RunLogSample, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::state_file::{OpenError, Opened, StateFile};
 use crate::statement::{self, Index, IndexPurpose, TailRequest};
 
 pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
-    let config = load(options)?;
+    let config = load(options, &Environment::process())?;
     // Its errors are those of a start.
     options.web()?;
     let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();

@@ -165,8 +165,8 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 type Failure = Box<dyn std::error::Error>;
 
 /// Reads the configuration file of the options.
-fn load(options: &Options) -> Result<Config, ConfigError> {
-    config::load(&options.config_file, &Environment::process())
+fn load(options: &Options, environment: &Environment) -> Result<Config, ConfigError> {
+    config::load(&options.config_file, environment)
 }
 
 /// Writes to standard output; a reader that went away (`| head`) is not an error.

@@ -6,12 +6,12 @@ use tracing::info;
 
 use super::{Failure, Options, block_on, load};
 use crate::clock::SystemClock;
-use crate::config::Config;
+use crate::config::{Config, Environment};
 use crate::exporter::Exporter;
 use crate::web;
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let config = load(options)?;
+    let config = load(options, &Environment::process())?;
     let web = options.web()?;
     block_on(serve(options, config, web))?;
     Ok(ExitCode::SUCCESS)

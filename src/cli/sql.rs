@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use super::{Failure, Options, load, print};
-use crate::config::{Config, Database, Source, TargetConfig};
+use crate::config::{Config, Database, Environment, Source, TargetConfig};
 use crate::source::dialect;
 use crate::statement::{self, Dialect, RenderError, TailRequest};
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let config = load(options)?;
+    let config = load(options, &Environment::process().without_secrets())?;
     print(&script(&config)?)?;
     Ok(ExitCode::SUCCESS)
 }

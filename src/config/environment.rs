@@ -21,6 +21,8 @@ const MAX_SECRET_BYTES: u64 = 64 * 1024;
 pub struct Environment {
     /// Whether the process's own environment and the disk are asked too.
     real: bool,
+    /// Whether secrets are left where they are.
+    without_secrets: bool,
     variables: BTreeMap<String, OsString>,
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
@@ -30,6 +32,13 @@ impl Environment {
     #[must_use]
     pub fn process() -> Self {
         Self { real: true, ..Self::default() }
+    }
+
+    /// Leaves secrets unread; each is then empty. For what logs in nowhere, such as printing
+    /// statements on a machine that has no password.
+    #[must_use]
+    pub fn without_secrets(self) -> Self {
+        Self { without_secrets: true, ..self }
     }
 
     /// No variables and no files.
@@ -64,6 +73,9 @@ impl Environment {
     ///
     /// What is wrong, naming the file, never its content.
     pub(super) fn secret_from_file(&self, path: &Path) -> Result<Secret, String> {
+        if self.without_secrets {
+            return Ok(Secret::new(""));
+        }
         let shown = path.display();
         let bytes = self.read(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SECRET_BYTES {
@@ -99,6 +111,9 @@ impl Environment {
     /// What is wrong. The variable is named only when it looks like one: whoever mistakes the
     /// key writes the password itself there.
     pub(super) fn secret_from_variable(&self, name: &str) -> Result<Secret, String> {
+        if self.without_secrets {
+            return Ok(Secret::new(""));
+        }
         let conventional = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
         let shown = if conventional {
             format!("the environment variable `{name}`")
@@ -121,6 +136,9 @@ impl Environment {
     pub(super) fn secret_from_credential(&self, name: &str) -> Result<Secret, String> {
         if name.contains('/') || name == ".." || name == "." {
             return Err("a credential is named, not located; for a path there is `password_file`".to_owned());
+        }
+        if self.without_secrets {
+            return Ok(Secret::new(""));
         }
         let directory = self.variable(CREDENTIALS_DIRECTORY).ok_or_else(|| {
             format!(

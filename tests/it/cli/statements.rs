@@ -272,3 +272,19 @@ fn every_statement_of_the_demo_runs_as_it_is_printed() {
     assert_eq!(statements, 8);
     assert_eq!(run_script(&database, &script), vec![1; statements], "{script}");
 }
+
+#[test]
+fn statements_are_printed_where_there_is_no_password() {
+    for secret in
+        ["password_file: /nowhere/password", "password_env: NOWHERE", "password_credential: nowhere"]
+    {
+        let config = format!(
+            "sources: [{{ name: db, mssql: {{ host: h, database: d, user: u, {secret} }}, \
+             queues: [{{ name: q, preset: lease }}] }}]"
+        );
+        let printed = run_with(&config, &["sql"]);
+        assert_eq!(printed.code, Some(0), "{printed:?}");
+        assert!(printed.stdout.contains("FROM clock CROSS JOIN [JobQueue] AS t"), "{printed:?}");
+        assert_ne!(run_with(&config, &["check"]).code, Some(0), "a start needs it");
+    }
+}
