@@ -2,6 +2,7 @@
 
     The statements in sql/sample/ are written once; what differs between the databases is a macro
     here and its twin in sqlite.sql. A comment like this one is never sent. -#}
+{%- from "sample/stored_time.sql" import stored -%}
 
 {#- What each statement begins with, so that it is safe wherever it is pasted: it gives up on a
     lock instead of queueing behind it, it is the victim of any deadlock it takes part in, and it
@@ -32,27 +33,6 @@ INNER LOOP JOIN
     overflows after 24.8 days of milliseconds. -#}
 {%- macro now_ms() -%}
 DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME())
-{%- endmacro -%}
-
-{#- The value of a time column where it stands, with the values that are no times read as NULL. -#}
-{%- macro known(time) -%}
-{%- if time.sentinels -%}
-CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ time.column }} END
-{%- else -%}
-{{ time.column }}
-{%- endif -%}
-{%- endmacro -%}
-
-{#- The stored value of a time. One of a related table is looked up row by row rather than joined: a
-    key that is not unique must not make two jobs of one, so the latest time counts. The related
-    table is read without READPAST, which would turn a row that somebody has locked into "not
-    stored"; that the wait for it can end in an error is honest. -#}
-{%- macro stored(time) -%}
-{%- if time.lookup -%}
-(SELECT MAX({{ known(time) }}) FROM {{ time.lookup.table }} AS l WHERE {{ time.lookup.key }} = {{ time.lookup.column }})
-{%- else -%}
-{{ known(time) }}
-{%- endif -%}
 {%- endmacro -%}
 
 {#- A stored time in milliseconds since 1970-01-01T00:00:00Z. `server` takes the server's present

@@ -1,4 +1,5 @@
 {#- The embedded database: the twin of each macro in mssql.sql. -#}
+{%- from "sample/stored_time.sql" import stored -%}
 
 {#- The busy timeout and the read-only mode belong to the connection. -#}
 {%- macro guard(lock_timeout_ms) %}{% endmacro -%}
@@ -17,24 +18,6 @@ CROSS JOIN
     pasted statement should work in the shell that the reader has. -#}
 {%- macro now_ms() -%}
 CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTEGER)
-{%- endmacro -%}
-
-{#- The value of a time column where it stands, with the values that are no times read as NULL. -#}
-{%- macro known(time) -%}
-{%- if time.sentinels -%}
-CASE WHEN {{ time.column }} NOT IN ({{ time.sentinels | join(", ") }}) THEN {{ time.column }} END
-{%- else -%}
-{{ time.column }}
-{%- endif -%}
-{%- endmacro -%}
-
-{#- The stored value of a time; one of a related table is looked up row by row. -#}
-{%- macro stored(time) -%}
-{%- if time.lookup -%}
-(SELECT MAX({{ known(time) }}) FROM {{ time.lookup.table }} AS l WHERE {{ time.lookup.key }} = {{ time.lookup.column }})
-{%- else -%}
-{{ known(time) }}
-{%- endif -%}
 {%- endmacro -%}
 
 {#- Text that is no time is NULL to julianday, and NULL would read as "never" or "at once". SQLite has

@@ -13,6 +13,7 @@
     The names of the steps are none that somebody gives a table: a table that is named without its
     schema would be taken for the step of that name. -#}
 {%- import dialect as db -%}
+{%- from "sample/stored_time.sql" import stored -%}
 
 {%- macro stored_state() -%}
 {%- if state.kind == "column" -%}
@@ -37,7 +38,7 @@ CASE WHEN {{ lease.token }} IS NULL THEN 0 ELSE 1 END
 {%- elif lease.kind == "owner" -%}
 CASE WHEN {{ lease.owner }} IS NULL THEN 0 ELSE 1 END
 {%- elif lease.time -%}
-CASE WHEN {{ db.stored(lease.time) }} IS NULL THEN 0 ELSE 1 END
+CASE WHEN {{ stored(lease.time) }} IS NULL THEN 0 ELSE 1 END
 {%- else -%}
 0
 {%- endif -%}

@@ -178,11 +178,11 @@ impl Totals {
         self.retrying_jobs += row.count("retrying_jobs")?;
         self.future_timestamp_rows += row.count("future_timestamp_rows")?;
         // `None` sorts below every value, so `max` keeps what is known.
-        self.oldest_ready_age_ms = self.oldest_ready_age_ms.max(row.duration("oldest_ready_age_ms")?);
+        self.oldest_ready_age_ms = self.oldest_ready_age_ms.max(row.not_below_zero("oldest_ready_age_ms")?);
         self.oldest_expired_lease_ms =
-            self.oldest_expired_lease_ms.max(row.duration("oldest_expired_lease_ms")?);
-        self.longest_running_ms = self.longest_running_ms.max(row.duration("longest_running_ms")?);
-        self.max_attempts = self.max_attempts.max(row.duration("max_attempts")?);
+            self.oldest_expired_lease_ms.max(row.not_below_zero("oldest_expired_lease_ms")?);
+        self.longest_running_ms = self.longest_running_ms.max(row.not_below_zero("longest_running_ms")?);
+        self.max_attempts = self.max_attempts.max(row.not_below_zero("max_attempts")?);
         Ok(())
     }
 

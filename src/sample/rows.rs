@@ -111,8 +111,8 @@ impl<'a> Row<'a> {
         Ok(span_ms.and_then(|ms| u64::try_from(ms).ok()))
     }
 
-    /// A duration in milliseconds; what would be negative is 0.
-    pub(super) fn duration(self, column: &str) -> Result<Option<u64>, SourceError> {
+    /// A number of which what would be negative is 0.
+    pub(super) fn not_below_zero(self, column: &str) -> Result<Option<u64>, SourceError> {
         Ok(self.int(column)?.map(|ms| u64::try_from(ms).unwrap_or(0)))
     }
 

@@ -162,12 +162,13 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
 }
 
 /// Every template below `sql/` that a statement is made of. Tests render each of them.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
     ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
     ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
     ("dialect/sqlite.sql", include_str!("../../sql/dialect/sqlite.sql")),
     ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),
+    ("sample/stored_time.sql", include_str!("../../sql/sample/stored_time.sql")),
     ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),
     ("sample/ending.sql", include_str!("../../sql/sample/ending.sql")),
     ("sample/attempt_log.sql", include_str!("../../sql/sample/attempt_log.sql")),
