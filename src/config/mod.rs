@@ -4,6 +4,7 @@
 //! where its value stands; then they are completed by their presets, checked against each other
 //! and turned into the [`model`], which the rest of the program trusts.
 
+mod address;
 mod duration;
 mod environment;
 mod error;

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tracing::{error, info};
 
 use crate::clock::SharedClock;
-use crate::config::{Config, Database, Endpoint, Source, TargetConfig};
+use crate::config::{Config, Source, TargetConfig};
 use crate::exposition::SharedState;
 use crate::state::{SavingState, SourceState, State, TargetData, TargetState};
 use crate::state_file::{OpenError, StateFile, StateFileError, TargetKey};
@@ -33,17 +33,7 @@ struct SourceKey {
 
 impl SourceKey {
     fn of(source: &Source) -> Self {
-        let database = match &source.database {
-            Database::Mssql(mssql) => {
-                let instance = match &mssql.endpoint {
-                    Endpoint::Port(port) => port.to_string(),
-                    Endpoint::Instance(name) => name.clone(),
-                };
-                format!("{}:{instance}/{}", mssql.host, mssql.database)
-            }
-            Database::Sqlite(sqlite) => sqlite.file.display().to_string(),
-        };
-        Self { name: source.name.clone(), database }
+        Self { name: source.name.clone(), database: source.database.to_string() }
     }
 }
 

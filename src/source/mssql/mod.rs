@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use self::connect::TdsClient;
 use self::decode::Answer;
 use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
-use crate::config::model::{Endpoint, Mssql};
+use crate::config::model::Mssql;
 use crate::statement::{Dialect, Statement};
 
 /// How long the server may take to confirm that it stopped a statement. SQL Server answers an
@@ -48,11 +48,7 @@ impl Connector for MssqlConnector {
     }
 
     fn describe(&self) -> String {
-        let Mssql { host, database, .. } = &self.settings;
-        match &self.settings.endpoint {
-            Endpoint::Port(port) => format!("{host}:{port}/{database}"),
-            Endpoint::Instance(instance) => format!("{host}\\{instance}/{database}"),
-        }
+        self.settings.to_string()
     }
 
     fn connect(&self, deadline: Duration) -> BoxFuture<'_, Result<Box<dyn Connection>, SourceError>> {
