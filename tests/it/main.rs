@@ -12,6 +12,7 @@ mod backend;
 mod binary;
 mod cli;
 mod faults;
+mod foreign_state;
 mod hang;
 mod hidden_rows;
 mod kill;
