@@ -130,6 +130,7 @@ macro_rules! overridable {
                     name: std::mem::take(&mut self.name),
                     table: std::mem::take(&mut self.table),
                     filter: std::mem::take(&mut self.filter),
+                    probe: std::mem::take(&mut self.probe),
                     sample_interval: std::mem::take(&mut self.sample_interval),
                 }
             }
@@ -140,6 +141,7 @@ macro_rules! overridable {
                     table: self.table.or_preset(preset.table, at),
                     preset: self.preset.or_preset(preset.preset, at),
                     filter: self.filter.or_preset(preset.filter, at),
+                    probe: self.probe.or_preset(preset.probe, at),
                     sample_interval: self.sample_interval.or_preset(preset.sample_interval, at),
                     $($map: self.$map.or_preset(preset.$map, at),)+
                     $($other: self.$other.or_preset(preset.$other, at),)*
@@ -153,6 +155,7 @@ overridable!(
     RawQueue,
     Queue,
     maps: [
+        id,
         queue_label,
         lookup,
         state,

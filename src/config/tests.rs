@@ -14,6 +14,7 @@ mod presets;
 mod queue;
 mod run_log;
 mod source;
+mod target;
 mod values;
 mod web;
 

@@ -84,7 +84,7 @@ families! {
     ATTEMPT_DURATION = Histogram "sqlqueue_attempt_duration" [Unit::Seconds] {&histogram::WORK}:
         "Duration of attempts that ended ok or with an error. Lost attempts are not durations.";
     LEASE_RECLAIMS = Counter "sqlqueue_lease_reclaims":
-        "Attempts whose lease lapsed, so that the job was taken away.";
+        "Jobs taken away because their lease lapsed: every one where there is an attempt history, else those that two samples tell of.";
     RUN_STEPS = Counter "sqlqueue_run_steps":
         "Rows of the run log by step and outcome, each counted once.";
     RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {&histogram::WORK}:

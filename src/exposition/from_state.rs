@@ -48,6 +48,8 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     // withdrawn, too: a series must not go over to another table.
     let mut queue_names = HashSet::new();
     let mut attempt_names = HashSet::new();
+    let mut reclaim_names = HashSet::new();
+    let with_history = queues_with_history(source);
     for target in &source.targets {
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling);
@@ -65,6 +67,11 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
                         add_queue(page, source, name, facts);
                     }
                 }
+                for (name, count) in queue.reclaims.iter().flat_map(|reclaims| &reclaims.counts) {
+                    if !with_history.contains(name.as_str()) && reclaim_names.insert(name.as_str()) {
+                        page.add(&family::LEASE_RECLAIMS, of_queue(source, name), Value::Count(*count));
+                    }
+                }
             }
             TargetData::AttemptLog(state) => {
                 add_log(page, labels, &state.log);
@@ -78,6 +85,15 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
             TargetData::ControlTable(control) => add_control_table(page, labels, control, fresh),
         }
     }
+}
+
+/// The queues whose attempt history tells of reclaims. It is exact, so it is what is shown.
+fn queues_with_history(source: &SourceState) -> HashSet<&str> {
+    let logs = source.targets.iter().filter_map(|target| match &target.data {
+        TargetData::AttemptLog(log) if log.told.reclaims => Some(log),
+        _ => None,
+    });
+    logs.flat_map(|log| log.log.series.keys()).map(String::as_str).collect()
 }
 
 fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {

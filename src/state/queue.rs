@@ -5,21 +5,49 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
+use super::reclaims::Reclaims;
+use crate::config::Queue;
 use crate::sample::{QueueFacts, QueueSample};
 
-/// The state of a queue target.
+/// The state of a queue target. What a sample looks up anew is not saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueState {
     /// By value of the label `queue`; those of the last sample only, so that a queue without rows
     /// is no longer exported.
+    #[serde(skip)]
     pub queues: BTreeMap<String, QueueFacts>,
     /// Bounds the values of the label.
+    #[serde(skip)]
     pub labels: LabelValues,
+    /// Jobs claimed again after their lease lapsed; `None` when the mapping names no id.
+    pub reclaims: Option<Reclaims>,
 }
 
 impl QueueState {
+    pub(super) fn new(queue: &Queue, max_label_values: usize) -> Self {
+        let reclaims = queue.id.is_some().then(|| {
+            let mut reclaims = Reclaims::default();
+            if queue.queue_label.is_none() {
+                reclaims.declare([&queue.target.name], max_label_values);
+            }
+            reclaims
+        });
+        Self { reclaims, ..Self::default() }
+    }
+
+    /// Takes over what was saved, if it is still counted.
+    pub(super) fn restore(&mut self, saved: Self) {
+        if let (Some(reclaims), Some(saved)) = (&mut self.reclaims, saved.reclaims) {
+            *reclaims = saved;
+        }
+    }
+
     pub(super) fn apply(&mut self, sample: QueueSample, max_label_values: usize) {
-        let QueueSample { queues: sampled, .. } = sample;
+        let QueueSample { queues: sampled, claims, .. } = sample;
+        if let (Some(reclaims), Some(claims)) = (&mut self.reclaims, claims) {
+            reclaims.declare(sampled.keys(), max_label_values);
+            reclaims.apply(claims, max_label_values);
+        }
         self.labels.retain(|value| sampled.contains_key(value));
         self.queues.clear();
         for (queue, facts) in sampled {

@@ -9,7 +9,7 @@ use super::column::constant;
 use super::lease;
 use super::target::{Scope, or_preset};
 use crate::config::model::{
-    Attempts, AttemptsCount, Lookup, MappedState, MaxAttempts, Queue, RowState, Target,
+    Attempts, AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target,
 };
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawAttempts, RawLookup, RawMaxAttempts, RawQueue, RawState};
@@ -17,6 +17,10 @@ use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
 
 /// More attempts than this are a typing error.
 const MOST_ATTEMPTS: i128 = 1_000_000;
+
+/// Why an id is of no use without these.
+const FOLLOWED_BY_ATTEMPTS: &str = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease of \
+     `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove `id`";
 
 pub(super) fn queue(
     checker: &mut Checker<'_>,
@@ -26,6 +30,11 @@ pub(super) fn queue(
 ) -> Option<Queue> {
     let at = raw.spot();
     let raw = raw.value;
+    let id_at = match &raw.id {
+        Field::Set(id) => Some(id.spot()),
+        Field::Absent | Field::Null => None,
+    };
+    let id = checker.optional_column(raw.id);
     let queue_label = checker.optional_column(raw.queue_label);
     let remedy = or_preset("say what state a row is in", TargetKind::Queue);
     let has_lookup = matches!(raw.lookup, Field::Set(_));
@@ -42,9 +51,16 @@ pub(super) fn queue(
     let counts_attempts = matches!(raw.attempts, Field::Set(_));
     let attempts = attempts(checker, raw.attempts);
     let max_attempts = max_attempts(checker, raw.max_attempts, counts_attempts);
+    if let (Some(at), Some(lease)) = (id_at, &lease) {
+        let counts_claims = attempts.as_ref().is_some_and(|counted| counted.counts == AttemptsCount::Claims);
+        if !counts_claims || !matches!(lease, Lease::Until { .. } | Lease::Since { .. }) {
+            checker.report(at, FOLLOWED_BY_ATTEMPTS);
+        }
+    }
     let count_done = count_done(checker, raw.count_done, state.as_ref());
     Some(Queue {
         target: target?,
+        id,
         queue_label,
         lookup,
         state: state?,
