@@ -30,6 +30,7 @@ mod queue_cases;
 mod readme;
 mod real_server;
 mod reclaims;
+mod reference;
 mod related_times;
 mod secrets;
 mod stop;
