@@ -140,7 +140,8 @@ overridable!(
     enqueued_at,
     attempts,
     max_attempts,
-    count_done
+    count_done,
+    objectives
 );
 overridable!(
     RawAttemptLog,
@@ -181,6 +182,7 @@ overridable!(
     mutable,
     open_window,
     lock,
+    objectives,
     batch_size,
     late_window
 );

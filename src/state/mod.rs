@@ -96,7 +96,7 @@ impl State {
             name: target.target().name.clone(),
             sampling: SamplingState::default(),
             data: match target {
-                TargetConfig::Queue(_) => TargetData::Queue(QueueState::default()),
+                TargetConfig::Queue(queue) => TargetData::Queue(QueueState::new(queue)),
                 TargetConfig::AttemptLog(log) => TargetData::AttemptLog(AttemptLogState::new(log, max)),
                 TargetConfig::RunLog(log) => TargetData::RunLog(RunLogState::new(log, max)),
                 TargetConfig::ControlTable(control) => {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
+use crate::config::{Queue, QueueObjectives};
 use crate::sample::{QueueFacts, QueueSample};
 
 /// The state of a queue target.
@@ -15,9 +16,22 @@ pub struct QueueState {
     pub queues: BTreeMap<String, QueueFacts>,
     /// Bounds the values of the label.
     pub labels: LabelValues,
+    /// Whether the label's values come from the table; else its one value is the target's name. As
+    /// configured.
+    #[serde(skip)]
+    pub labelled: bool,
+    /// What the queues are meant to keep to; as configured.
+    #[serde(skip)]
+    pub objectives: QueueObjectives,
 }
 
 impl QueueState {
+    /// The state before the first sample.
+    #[must_use]
+    pub fn new(queue: &Queue) -> Self {
+        Self { labelled: queue.queue_label.is_some(), objectives: queue.objectives, ..Self::default() }
+    }
+
     pub(super) fn apply(&mut self, sample: QueueSample, max_label_values: usize) {
         let QueueSample { queues: sampled, .. } = sample;
         self.labels.retain(|value| sampled.contains_key(value));
