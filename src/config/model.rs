@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Secret;
+use super::objectives::{Objectives, QueueObjectives, RunLogObjectives};
 use super::outcome::{AttemptOutcome, OutcomeRules};
 
 /// Everything one exporter process does.
@@ -33,6 +34,8 @@ pub struct Global {
     pub stale_after: Duration,
     /// How many values of a label that comes from a table are exported per target.
     pub max_label_values: usize,
+    /// What every queue and run log is meant to keep to.
+    pub objectives: Objectives,
 }
 
 /// One database and what is watched in it.
@@ -234,6 +237,8 @@ pub struct Queue {
     pub max_attempts: Option<MaxAttempts>,
     /// Whether finished rows are counted too, which reads the whole history.
     pub count_done: bool,
+    /// What the queue is meant to keep to.
+    pub objectives: QueueObjectives,
 }
 
 /// A table with at most one row for each job, whose columns a time can name with `lookup: true`.
@@ -261,6 +266,18 @@ pub enum RowState {
     Constant(MappedState),
     /// The row is done when this column is not NULL.
     DoneWhenSet(String),
+}
+
+impl RowState {
+    /// Whether a row can say of itself that it is in this state. A row that is done is not asked.
+    #[must_use]
+    pub fn can_tell(&self, wanted: MappedState) -> bool {
+        match self {
+            Self::Column { map, .. } => map.values().any(|state| *state == wanted),
+            Self::Constant(state) => *state == wanted,
+            Self::DoneWhenSet(_) => false,
+        }
+    }
 }
 
 /// The states that a stored value can stand for.
@@ -396,6 +413,8 @@ pub struct RunLog {
     pub mutable: Option<MutableRows>,
     /// The application lock that a run holds.
     pub lock: Option<AppLock>,
+    /// What the runs are meant to keep to.
+    pub objectives: RunLogObjectives,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.

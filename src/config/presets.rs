@@ -143,7 +143,8 @@ overridable!(
     enqueued_at,
     attempts,
     max_attempts,
-    count_done
+    count_done,
+    objectives
 );
 overridable!(
     RawAttemptLog,
@@ -186,6 +187,7 @@ overridable!(
     mutable,
     open_window,
     lock,
+    objectives,
     batch_size,
     late_window
 );

@@ -35,6 +35,37 @@ pub(super) struct RawGlobal {
     pub(super) lock_timeout: Field<String>,
     pub(super) stale_after: Field<String>,
     pub(super) max_label_values: Field<u32>,
+    pub(super) objectives: Field<RawObjectives>,
+}
+
+/// The objectives of every kind of target. A number is taken as a constant, because `none` is one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawObjectives {
+    pub(super) max_ready_age: Field<String>,
+    pub(super) max_expired_age: Field<String>,
+    pub(super) max_attempts: Field<Constant>,
+    pub(super) max_failed_jobs: Field<Constant>,
+    pub(super) max_run_gap: Field<String>,
+    pub(super) max_consecutive_skips: Field<Constant>,
+    pub(super) max_log_age: Field<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawQueueObjectives {
+    pub(super) max_ready_age: Field<String>,
+    pub(super) max_expired_age: Field<String>,
+    pub(super) max_attempts: Field<Constant>,
+    pub(super) max_failed_jobs: Field<Constant>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawRunLogObjectives {
+    pub(super) max_run_gap: Field<String>,
+    pub(super) max_consecutive_skips: Field<Constant>,
+    pub(super) max_log_age: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -119,6 +150,7 @@ pub(super) struct RawQueue {
     pub(super) attempts: Field<Short<RawAttempts>>,
     pub(super) max_attempts: Field<Short<RawMaxAttempts>>,
     pub(super) count_done: Field<bool>,
+    pub(super) objectives: Field<RawQueueObjectives>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -225,6 +257,7 @@ pub(super) struct RawRunLog {
     pub(super) mutable: Field<bool>,
     pub(super) open_window: Field<String>,
     pub(super) lock: Field<RawLock>,
+    pub(super) objectives: Field<RawRunLogObjectives>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,
 }

@@ -10,6 +10,7 @@
 mod attempt_log;
 mod column;
 mod file;
+mod objectives;
 mod presets;
 mod queue;
 mod run_log;

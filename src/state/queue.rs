@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
 use super::reclaims::Reclaims;
-use crate::config::Queue;
+use crate::config::{Queue, QueueObjectives};
 use crate::sample::{QueueFacts, QueueSample};
 
 /// The state of a queue target. What a sample looks up anew is not saved.
@@ -21,18 +21,28 @@ pub struct QueueState {
     pub labels: LabelValues,
     /// Jobs claimed again after their lease lapsed; `None` when the mapping names no id.
     pub reclaims: Option<Reclaims>,
+    /// Whether the label's values come from the table; else its one value is the target's name. As
+    /// configured.
+    #[serde(skip)]
+    pub labelled: bool,
+    /// What the queues are meant to keep to; as configured.
+    #[serde(skip)]
+    pub objectives: QueueObjectives,
 }
 
 impl QueueState {
-    pub(super) fn new(queue: &Queue, max_label_values: usize) -> Self {
+    /// The state before the first sample.
+    #[must_use]
+    pub fn new(queue: &Queue, max_label_values: usize) -> Self {
+        let labelled = queue.queue_label.is_some();
         let reclaims = queue.id.is_some().then(|| {
             let mut reclaims = Reclaims::default();
-            if queue.queue_label.is_none() {
+            if !labelled {
                 reclaims.declare([&queue.target.name], max_label_values);
             }
             reclaims
         });
-        Self { reclaims, ..Self::default() }
+        Self { reclaims, labelled, objectives: queue.objectives, ..Self::default() }
     }
 
     /// Takes over what was saved, if it is still counted.
