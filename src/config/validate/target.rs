@@ -80,8 +80,11 @@ impl Checker<'_> {
     fn completed<R: Overridable>(&mut self, raw: Spanned<R>) -> Option<Spanned<R>> {
         let at = raw.spot();
         let mut own = raw.value;
-        let Some(name) = own.take_preset().given() else {
-            return Some(at.with(own));
+        let name = match own.take_preset() {
+            Field::Set(name) => name,
+            // A table that is described in part is somebody's own, and no guess of ours fits it.
+            Field::Absent if !own.maps_columns() => at.with(R::KIND.default_preset().to_owned()),
+            Field::Absent | Field::Null => return Some(at.with(own)),
         };
         let named = name.spot();
         let Some(preset) = presets::of_kind(R::KIND).find(|preset| preset.name == name.value) else {
