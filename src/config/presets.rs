@@ -159,6 +159,7 @@ overridable!(
     ended_at,
     duration,
     enqueued_at,
+    objectives,
     batch_size,
     late_window
 );
