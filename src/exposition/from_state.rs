@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::families as family;
+use super::objectives::{add_queue_objectives, add_run_log_objectives};
 use super::page::{Label, Page, Value};
 use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
 use crate::state::{
-    AttemptLogState, AttemptState, ControlTableState, Log, RunLogState, SamplingState, SourceState, State,
-    TargetData, TargetState,
+    AttemptLogState, AttemptState, ControlTableState, Log, QueueState, RunLogState, SamplingState,
+    SourceState, State, TargetData, TargetState,
 };
 
 /// When a page is made, and how old a sample may be to still speak on it.
@@ -48,6 +49,8 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     // withdrawn, too: a series must not go over to another table.
     let mut queue_names = HashSet::new();
     let mut attempt_names = HashSet::new();
+    let mut reclaim_names = HashSet::new();
+    let with_history = queues_with_history(source);
     for target in &source.targets {
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling);
@@ -59,10 +62,15 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
                     labels.of_target(),
                     Value::Count(queue.labels.dropped),
                 );
-                for (name, facts) in &queue.queues {
-                    let is_first = queue_names.insert(name.as_str());
-                    if is_first && fresh {
-                        add_queue(page, source, name, facts);
+                for name in names(target, queue) {
+                    if queue_names.insert(name) {
+                        let facts = queue.queues.get(name).filter(|_| fresh);
+                        add_queue(page, source, name, queue, facts);
+                    }
+                }
+                for (name, count) in queue.reclaims.iter().flat_map(|reclaims| &reclaims.counts) {
+                    if !with_history.contains(name.as_str()) && reclaim_names.insert(name.as_str()) {
+                        page.add(&family::LEASE_RECLAIMS, of_queue(source, name), Value::Count(*count));
                     }
                 }
             }
@@ -80,6 +88,15 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     }
 }
 
+/// The queues whose attempt history tells of reclaims. It is exact, so it is what is shown.
+fn queues_with_history(source: &SourceState) -> HashSet<&str> {
+    let logs = source.targets.iter().filter_map(|target| match &target.data {
+        TargetData::AttemptLog(log) if log.told.reclaims => Some(log),
+        _ => None,
+    });
+    logs.flat_map(|log| log.log.series.keys()).map(String::as_str).collect()
+}
+
 fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
     target.is_fresh(freshness.now, freshness.stale_after)
 }
@@ -95,7 +112,30 @@ fn add_sampling<'a>(page: &mut Page<'a>, labels: Labels<'a>, sampling: &'a Sampl
     }
 }
 
-fn add_queue<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a str, facts: &'a QueueFacts) {
+/// The values of the label `queue` that a target has series for. A queue of its own is there before
+/// the first sample, too.
+fn names<'a>(target: &'a TargetState, queue: &'a QueueState) -> Vec<&'a str> {
+    if queue.labelled { queue.queues.keys().map(String::as_str).collect() } else { vec![&target.name] }
+}
+
+/// The series of one queue. Without fresh facts only the objectives of a queue of its own are shown:
+/// they are configured, not sampled, but nobody configured the values of a column.
+fn add_queue<'a>(
+    page: &mut Page<'a>,
+    source: &'a SourceState,
+    name: &'a str,
+    queue: &'a QueueState,
+    facts: Option<&'a QueueFacts>,
+) {
+    if facts.is_some() || !queue.labelled {
+        add_queue_objectives(page, &of_queue(source, name), &queue.objectives);
+    }
+    if let Some(facts) = facts {
+        add_queue_facts(page, source, name, facts);
+    }
+}
+
+fn add_queue_facts<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a str, facts: &'a QueueFacts) {
     let labels = || of_queue(source, name);
     for (state, jobs) in &facts.jobs {
         let mut labels = labels();
@@ -158,6 +198,7 @@ fn add_attempts<'a>(
 
 fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogState, fresh: bool) {
     add_log(page, labels, &state.log);
+    add_run_log_objectives(page, &labels.of_target(), &state.objectives);
     for (name, step) in &state.log.series {
         for (outcome, count) in &step.outcomes {
             let mut labels = labels.with("step", name);

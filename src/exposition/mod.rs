@@ -5,6 +5,7 @@
 
 pub mod families;
 mod from_state;
+mod objectives;
 pub mod page;
 mod process;
 

@@ -170,7 +170,7 @@ fn restore_source(known: &mut SourceState, source: &Source, file: &StateFile) {
 
 fn key(source: &SourceKey, target: TargetConfig<'_>) -> TargetKey {
     let id = match target {
-        TargetConfig::Queue(_) => None,
+        TargetConfig::Queue(queue) => queue.id.as_ref(),
         TargetConfig::AttemptLog(log) => Some(&log.id),
         TargetConfig::RunLog(log) => Some(&log.id),
         TargetConfig::ControlTable(control) => Some(&control.id),

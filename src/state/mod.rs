@@ -6,6 +6,7 @@ pub mod histogram;
 mod labels;
 mod log;
 mod queue;
+mod reclaims;
 mod run_log;
 mod sampling;
 mod tail;
@@ -16,6 +17,7 @@ pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Limits, Log, LogRow};
 pub use queue::QueueState;
+pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
 pub use sampling::SamplingState;
 pub use tail::{Progress, Reading, Tail, TailRow};
@@ -96,7 +98,7 @@ impl State {
             name: target.target().name.clone(),
             sampling: SamplingState::default(),
             data: match target {
-                TargetConfig::Queue(_) => TargetData::Queue(QueueState::default()),
+                TargetConfig::Queue(queue) => TargetData::Queue(QueueState::new(queue, max)),
                 TargetConfig::AttemptLog(log) => TargetData::AttemptLog(AttemptLogState::new(log, max)),
                 TargetConfig::RunLog(log) => TargetData::RunLog(RunLogState::new(log, max)),
                 TargetConfig::ControlTable(control) => {
@@ -124,7 +126,10 @@ impl TargetData {
     /// Whether it must survive a restart: what is counted, not what is looked up anew.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
-        !matches!(self, Self::Queue(_))
+        match self {
+            Self::Queue(queue) => queue.reclaims.is_some(),
+            Self::AttemptLog(_) | Self::RunLog(_) | Self::ControlTable(_) => true,
+        }
     }
 }
 
@@ -132,6 +137,7 @@ impl TargetState {
     /// Takes over what was saved of this target; data of another kind changes nothing.
     pub fn restore(&mut self, saved: TargetData) {
         match (&mut self.data, saved) {
+            (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
             (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.log.restore(saved.log),
             (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
             (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
