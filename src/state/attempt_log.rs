@@ -78,6 +78,15 @@ impl AttemptLogState {
         Self { log: Log::new(declared, max_label_values), told: Told::by(log) }
     }
 
+    /// Takes over what was saved.
+    pub(super) fn restore(&mut self, saved: Self) {
+        self.log.restore(saved.log);
+        for queue in self.log.series.values_mut() {
+            queue.duration.restored(&histogram::WORK);
+            queue.completion_delay.restored(&histogram::WORK);
+        }
+    }
+
     pub(super) fn apply(
         &mut self,
         log: &AttemptLog,

@@ -5,6 +5,7 @@ mod control_table;
 pub mod histogram;
 mod labels;
 mod log;
+mod native_buckets;
 mod queue;
 mod run_log;
 mod sampling;
@@ -15,6 +16,7 @@ pub use control_table::{ControlTableState, KindState};
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Limits, Log, LogRow};
+pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use run_log::{LockState, RunLogState, StepState};
 pub use sampling::SamplingState;
@@ -132,7 +134,7 @@ impl TargetState {
     /// Takes over what was saved of this target; data of another kind changes nothing.
     pub fn restore(&mut self, saved: TargetData) {
         match (&mut self.data, saved) {
-            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.log.restore(saved.log),
+            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.restore(saved),
             (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
             (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
                 state.log.restore(saved.log)

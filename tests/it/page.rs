@@ -1,6 +1,7 @@
 //! The page as a whole: what is on it, and that Prometheus can read it.
 
 mod hostile_values;
+mod protobuf;
 mod withdrawal;
 
 use sqlqueue_exporter::exporter::Exporter;
@@ -8,7 +9,7 @@ use sqlqueue_exporter::exposition::families;
 use sqlqueue_exporter::web::Format;
 
 use crate::parse::ParsedPage;
-use crate::support::{Bench, assert_golden, project_file};
+use crate::support::{Bench, assert_golden, project_file, text_page};
 
 /// The demo's tables.
 pub const SCHEMA: &str = include_str!("../../sql/sqlite/schema.sql");
@@ -47,7 +48,7 @@ async fn full_exporter(bench: &Bench) -> Exporter {
 }
 
 fn pages(exporter: &Exporter) -> (ParsedPage, ParsedPage) {
-    let page = |format| exporter.metrics(format).unwrap();
+    let page = |format| text_page(exporter, format);
     (
         ParsedPage::prometheus(&page(Format::PrometheusText)),
         ParsedPage::openmetrics(&page(Format::OpenMetrics)),
