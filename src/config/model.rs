@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Secret;
+use super::objectives::{Objectives, QueueObjectives, RunLogObjectives};
 use super::outcome::{AttemptOutcome, OutcomeRules};
 
 /// Everything one exporter process does.
@@ -33,6 +34,8 @@ pub struct Global {
     pub stale_after: Duration,
     /// How many values of a label that comes from a table are exported per target.
     pub max_label_values: usize,
+    /// What every queue and run log is meant to keep to.
+    pub objectives: Objectives,
 }
 
 /// One database and what is watched in it.
@@ -181,8 +184,29 @@ pub struct Target {
     pub table: TableName,
     /// Columns that must hold a constant: a fixed predicate.
     pub filter: BTreeMap<String, String>,
+    /// How to tell rows that are not there from rows that the login is not shown.
+    pub probe: Option<Probe>,
     /// Time between two samples.
     pub sample_interval: Duration,
+}
+
+/// What must hold for an answer to be believed: a view or a security policy that hides rows from a
+/// login raises no error, and what it leaves looks like an empty table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// The table behind the view; it is not empty while the target's table shows nothing.
+    pub base_table: Option<BaseTable>,
+    /// A database or server role that the login is a member of; SQL Server only.
+    pub role: Option<String>,
+}
+
+/// The rows that a view has to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseTable {
+    /// The table.
+    pub table: TableName,
+    /// Columns that hold a constant in those rows.
+    pub filter: BTreeMap<String, String>,
 }
 
 /// A queue table: one row a job.
@@ -190,6 +214,9 @@ pub struct Target {
 pub struct Queue {
     /// Name, table, predicate and pace.
     pub target: Target,
+    /// A job's key. With it, a job whose lease was found lapsed is followed until it is claimed
+    /// again.
+    pub id: Option<String>,
     /// Column whose value becomes the label `queue`; without one it is the target's name.
     pub queue_label: Option<String>,
     /// Another table that holds times of the job.
@@ -210,6 +237,8 @@ pub struct Queue {
     pub max_attempts: Option<MaxAttempts>,
     /// Whether finished rows are counted too, which reads the whole history.
     pub count_done: bool,
+    /// What the queue is meant to keep to.
+    pub objectives: QueueObjectives,
 }
 
 /// A table with at most one row for each job, whose columns a time can name with `lookup: true`.
@@ -237,6 +266,18 @@ pub enum RowState {
     Constant(MappedState),
     /// The row is done when this column is not NULL.
     DoneWhenSet(String),
+}
+
+impl RowState {
+    /// Whether a row can say of itself that it is in this state. A row that is done is not asked.
+    #[must_use]
+    pub fn can_tell(&self, wanted: MappedState) -> bool {
+        match self {
+            Self::Column { map, .. } => map.values().any(|state| *state == wanted),
+            Self::Constant(state) => *state == wanted,
+            Self::DoneWhenSet(_) => false,
+        }
+    }
 }
 
 /// The states that a stored value can stand for.
@@ -372,6 +413,8 @@ pub struct RunLog {
     pub mutable: Option<MutableRows>,
     /// The application lock that a run holds.
     pub lock: Option<AppLock>,
+    /// What the runs are meant to keep to.
+    pub objectives: RunLogObjectives,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.

@@ -35,6 +35,37 @@ pub(super) struct RawGlobal {
     pub(super) lock_timeout: Field<String>,
     pub(super) stale_after: Field<String>,
     pub(super) max_label_values: Field<u32>,
+    pub(super) objectives: Field<RawObjectives>,
+}
+
+/// The objectives of every kind of target. A number is taken as a constant, because `none` is one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawObjectives {
+    pub(super) max_ready_age: Field<String>,
+    pub(super) max_expired_age: Field<String>,
+    pub(super) max_attempts: Field<Constant>,
+    pub(super) max_failed_jobs: Field<Constant>,
+    pub(super) max_run_gap: Field<String>,
+    pub(super) max_consecutive_skips: Field<Constant>,
+    pub(super) max_log_age: Field<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawQueueObjectives {
+    pub(super) max_ready_age: Field<String>,
+    pub(super) max_expired_age: Field<String>,
+    pub(super) max_attempts: Field<Constant>,
+    pub(super) max_failed_jobs: Field<Constant>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawRunLogObjectives {
+    pub(super) max_run_gap: Field<String>,
+    pub(super) max_consecutive_skips: Field<Constant>,
+    pub(super) max_log_age: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -85,7 +116,17 @@ pub(super) struct RawTarget {
     pub(super) name: Field<String>,
     pub(super) table: Field<String>,
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) sample_interval: Field<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawProbe {
+    pub(super) base_table: Field<String>,
+    #[serde(rename = "where")]
+    pub(super) filter: Field<Where>,
+    pub(super) role: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -97,6 +138,8 @@ pub(super) struct RawQueue {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
+    pub(super) id: Field<String>,
     pub(super) queue_label: Field<String>,
     pub(super) lookup: Field<RawLookup>,
     pub(super) state: Field<RawState>,
@@ -107,6 +150,7 @@ pub(super) struct RawQueue {
     pub(super) attempts: Field<Short<RawAttempts>>,
     pub(super) max_attempts: Field<Short<RawMaxAttempts>>,
     pub(super) count_done: Field<bool>,
+    pub(super) objectives: Field<RawQueueObjectives>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -178,6 +222,7 @@ pub(super) struct RawAttemptLog {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) id: Field<String>,
     pub(super) queue_label: Field<String>,
     pub(super) outcome: Field<RawOutcome<AttemptOutcome>>,
@@ -199,6 +244,7 @@ pub(super) struct RawRunLog {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) id: Field<String>,
     pub(super) step: Field<String>,
     pub(super) run_step: Field<String>,
@@ -211,6 +257,7 @@ pub(super) struct RawRunLog {
     pub(super) mutable: Field<bool>,
     pub(super) open_window: Field<String>,
     pub(super) lock: Field<RawLock>,
+    pub(super) objectives: Field<RawRunLogObjectives>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,
 }
@@ -269,6 +316,7 @@ pub(super) struct RawControlTable {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) id: Field<String>,
     pub(super) kind: Field<String>,
     pub(super) kinds: Field<List<String>>,

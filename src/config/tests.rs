@@ -10,10 +10,12 @@
 mod attempt_log;
 mod column;
 mod file;
+mod objectives;
 mod presets;
 mod queue;
 mod run_log;
 mod source;
+mod target;
 mod values;
 mod web;
 

@@ -15,6 +15,7 @@
 //! different each time.
 
 pub mod notifications;
+pub mod pause;
 pub mod queue;
 mod schema;
 #[cfg(test)]
@@ -30,7 +31,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 pub use schema::now;
-pub use workload::{DemoSummary, run_workload};
+pub use workload::{DemoSummary, run_notifications, run_workload};
 
 /// The database's file name in the demo's folder.
 const DATABASE_FILE: &str = "demo.sqlite";

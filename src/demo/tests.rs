@@ -9,6 +9,7 @@
 
 pub(super) mod attempts;
 mod notifications;
+mod pause;
 mod queue;
 mod setup;
 mod transactional;

@@ -75,6 +75,14 @@ families! {
         "The highest attempt count among unfinished jobs. 0 when there are none.";
     FUTURE_TIMESTAMP_ROWS = Gauge "sqlqueue_future_timestamp_rows":
         "Unfinished jobs that claim to have been enqueued in the future: a wrong time zone or clock.";
+    OBJECTIVE_MAX_READY_AGE = Gauge "sqlqueue_objective_max_ready_age" [Unit::Seconds]:
+        "Objective of the configuration: how old the oldest ready job may become.";
+    OBJECTIVE_MAX_EXPIRED_AGE = Gauge "sqlqueue_objective_max_expired_age" [Unit::Seconds]:
+        "Objective of the configuration: how long ago the first of the lapsed leases may have lapsed.";
+    OBJECTIVE_MAX_ATTEMPTS = Gauge "sqlqueue_objective_max_attempts":
+        "Objective of the configuration: how often an unfinished job may have been tried.";
+    OBJECTIVE_MAX_FAILED_JOBS = Gauge "sqlqueue_objective_max_failed_jobs":
+        "Objective of the configuration: how many failed jobs may lie in the table.";
     ATTEMPTS = Counter "sqlqueue_attempts":
         "Attempts at jobs that ended, by outcome, each counted once.";
     RETRIES = Counter "sqlqueue_retries":
@@ -84,7 +92,7 @@ families! {
     ATTEMPT_DURATION = Histogram "sqlqueue_attempt_duration" [Unit::Seconds] {&histogram::WORK}:
         "Duration of attempts that ended ok or with an error. Lost attempts are not durations.";
     LEASE_RECLAIMS = Counter "sqlqueue_lease_reclaims":
-        "Attempts whose lease lapsed, so that the job was taken away.";
+        "Jobs taken away because their lease lapsed: every one where there is an attempt history, else those that two samples tell of.";
     RUN_STEPS = Counter "sqlqueue_run_steps":
         "Rows of the run log by step and outcome, each counted once.";
     RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {&histogram::WORK}:
@@ -105,6 +113,12 @@ families! {
         "For how long every sample has found the application lock held. 0 when it is free.";
     RUN_LOG_OLDEST_ROW = Gauge "sqlqueue_run_log_oldest_row_timestamp" [Unit::Seconds]:
         "Start of the oldest row that the run log holds: it tells that retention works.";
+    OBJECTIVE_MAX_RUN_GAP = Gauge "sqlqueue_objective_max_run_gap" [Unit::Seconds]:
+        "Objective of the configuration: how long ago the newest step may have begun.";
+    OBJECTIVE_MAX_CONSECUTIVE_SKIPS = Gauge "sqlqueue_objective_max_consecutive_skips":
+        "Objective of the configuration: how many runs in a row may be skipped.";
+    OBJECTIVE_MAX_LOG_AGE = Gauge "sqlqueue_objective_max_log_age" [Unit::Seconds]:
+        "Objective of the configuration: how old the oldest row of the run log may become.";
     NOTIFICATIONS = Counter "sqlqueue_notifications":
         "Notifications written to the control table, each counted once.";
     NOTIFICATION_LAST = Gauge "sqlqueue_notification_last_timestamp" [Unit::Seconds]:

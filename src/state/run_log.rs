@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
 use super::tail::{Progress, Reading};
-use crate::config::{Outcome, OutcomeWord, RunLog};
+use crate::config::{Outcome, OutcomeWord, RunLog, RunLogObjectives};
 use crate::sample::{RunLogSample, StepEntry};
 
 /// The state of a run-log target.
@@ -27,6 +27,9 @@ pub struct RunLogState {
     /// Whether rows are written when a step begins; as configured.
     #[serde(skip)]
     pub mutable: bool,
+    /// What the runs are meant to keep to; as configured.
+    #[serde(skip)]
+    pub objectives: RunLogObjectives,
     /// The database's clock at the last sample, in milliseconds since the epoch.
     #[serde(skip)]
     pub now_ms: i64,
@@ -94,7 +97,12 @@ impl RunLogState {
     pub fn new(log: &RunLog, max_label_values: usize) -> Self {
         // The run's own step first, so that no bound can push it out.
         let declared = log.run_step.iter().chain(&log.declared_steps);
-        Self { log: Log::new(declared, max_label_values), mutable: log.mutable.is_some(), ..Self::default() }
+        Self {
+            log: Log::new(declared, max_label_values),
+            mutable: log.mutable.is_some(),
+            objectives: log.objectives,
+            ..Self::default()
+        }
     }
 
     /// Takes over what was saved; steps that are declared since then are there, at 0.

@@ -1,6 +1,7 @@
 //! The page as a whole: what is on it, and that Prometheus can read it.
 
 mod hostile_values;
+mod objectives;
 mod protobuf;
 mod withdrawal;
 

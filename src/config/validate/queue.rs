@@ -7,9 +7,10 @@ use serde_saphyr::Spanned;
 use super::checker::Checker;
 use super::column::constant;
 use super::lease;
+use super::objectives::{self, QueueSight};
 use super::target::{Scope, or_preset};
 use crate::config::model::{
-    Attempts, AttemptsCount, Lookup, MappedState, MaxAttempts, Queue, RowState, Target,
+    Attempts, AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target,
 };
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawAttempts, RawLookup, RawMaxAttempts, RawQueue, RawState};
@@ -17,6 +18,10 @@ use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
 
 /// More attempts than this are a typing error.
 const MOST_ATTEMPTS: i128 = 1_000_000;
+
+/// Why an id is of no use without these.
+const FOLLOWED_BY_ATTEMPTS: &str = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease of \
+     `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove `id`";
 
 pub(super) fn queue(
     checker: &mut Checker<'_>,
@@ -26,12 +31,18 @@ pub(super) fn queue(
 ) -> Option<Queue> {
     let at = raw.spot();
     let raw = raw.value;
+    let id_at = match &raw.id {
+        Field::Set(id) => Some(id.spot()),
+        Field::Absent | Field::Null => None,
+    };
+    let id = checker.optional_column(raw.id);
     let queue_label = checker.optional_column(raw.queue_label);
     let remedy = or_preset("say what state a row is in", TargetKind::Queue);
     let has_lookup = matches!(raw.lookup, Field::Set(_));
     let lookup = raw.lookup.given().and_then(|raw| lookup(checker, raw, scope));
     let state = checker.required(raw.state, at, "state", &remedy).and_then(|raw| state(checker, raw));
     let lease = lease::lease(checker, raw.lease, scope);
+    let has_age = matches!(raw.available_at, Field::Set(_)) || matches!(raw.enqueued_at, Field::Set(_));
     let claimed_at = checker.time(raw.claimed_at, scope.backend);
     let available_at = checker.time(raw.available_at, scope.backend);
     let enqueued_at = checker.time(raw.enqueued_at, scope.backend);
@@ -42,9 +53,25 @@ pub(super) fn queue(
     let counts_attempts = matches!(raw.attempts, Field::Set(_));
     let attempts = attempts(checker, raw.attempts);
     let max_attempts = max_attempts(checker, raw.max_attempts, counts_attempts);
+    if let (Some(at), Some(lease)) = (id_at, &lease) {
+        let counts_claims = attempts.as_ref().is_some_and(|counted| counted.counts == AttemptsCount::Claims);
+        if !counts_claims || !matches!(lease, Lease::Until { .. } | Lease::Since { .. }) {
+            checker.report(at, FOLLOWED_BY_ATTEMPTS);
+        }
+    }
     let count_done = count_done(checker, raw.count_done, state.as_ref());
+    let sight = QueueSight {
+        ready_age: has_age,
+        // What is wrong with the lease or the state itself comes first.
+        expired_age: matches!(lease, None | Some(Lease::Until { .. } | Lease::Since { .. })),
+        attempts: counts_attempts,
+        failed_jobs: state.as_ref().is_none_or(|state| state.can_tell(MappedState::Failed)),
+    };
+    let own = raw.objectives.given().map(|raw| raw.value).unwrap_or_default();
+    let objectives = objectives::queue(checker, own, scope.objectives.queues, sight);
     Some(Queue {
         target: target?,
+        id,
         queue_label,
         lookup,
         state: state?,
@@ -55,6 +82,7 @@ pub(super) fn queue(
         attempts,
         max_attempts,
         count_done,
+        objectives,
     })
 }
 
@@ -216,7 +244,7 @@ fn count_done(checker: &mut Checker<'_>, field: Field<bool>, state: Option<&RowS
         )
     };
     let message = match state {
-        Some(RowState::Column { map, .. }) if map.values().any(|state| *state == MappedState::Done) => {
+        Some(state @ RowState::Column { .. }) if state.can_tell(MappedState::Done) => {
             return true;
         }
         Some(RowState::Column { .. }) => {

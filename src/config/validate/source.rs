@@ -45,6 +45,7 @@ pub(super) fn source(
         sample_interval: global.sample_interval,
         stale_after,
         max_label_values: global.max_label_values,
+        objectives: global.objectives,
     };
     let lists = [
         is_empty(&raw.queues),

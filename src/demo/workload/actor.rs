@@ -17,7 +17,11 @@ pub(super) struct Pace(pub(super) f64);
 impl Pace {
     /// `ms` milliseconds at speed 1.
     pub(super) fn of(self, ms: u64) -> Duration {
-        Duration::from_millis(ms).div_f64(self.0)
+        self.of_duration(Duration::from_millis(ms))
+    }
+
+    fn of_duration(self, duration: Duration) -> Duration {
+        duration.div_f64(self.0)
     }
 }
 
@@ -54,10 +58,15 @@ impl Actor {
 
     /// Waits `ms` script milliseconds; `false` when the demo stops meanwhile.
     pub(super) async fn pause(&self, ms: u64) -> bool {
+        self.pause_for(Duration::from_millis(ms)).await
+    }
+
+    /// Waits for a duration at speed 1; `false` when the demo stops meanwhile.
+    pub(super) async fn pause_for(&self, duration: Duration) -> bool {
         tokio::select! {
             biased;
             () = self.stop.cancelled() => false,
-            () = tokio::time::sleep(self.pace.of(ms)) => true,
+            () = tokio::time::sleep(self.pace.of_duration(duration)) => true,
         }
     }
 

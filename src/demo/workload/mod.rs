@@ -172,6 +172,19 @@ pub async fn run_workload(
     crew.until(shutdown).await
 }
 
+/// One notification run in the name of `holder`, as the schedulers of the workload do it but without
+/// their pauses: it takes the lock or is skipped, runs and logs each step and itself, prunes the log
+/// and gives the lock back.
+///
+/// # Errors
+///
+/// When the database fails outside of a step; what goes wrong in one is a row of the log.
+pub async fn run_notifications(database: &DemoDatabase, holder: &str) -> Result<DemoSummary, DemoError> {
+    let (pace, stop) = (Pace(1.0), CancellationToken::new());
+    let actor = Actor::enter(database, holder.to_owned(), 0, pace, stop)?;
+    runs::run(&actor, script::RunPlan::default()).await
+}
+
 /// The actors that are running.
 struct Crew<'a> {
     database: &'a DemoDatabase,

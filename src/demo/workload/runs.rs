@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::super::notifications::{self, Outcome, Report, Step};
+use super::super::notifications::{self, CAP_PER_RUN, Outcome, Report, Step};
 use super::super::{DemoError, now};
 use super::DemoSummary;
 use super::actor::Actor;
@@ -113,7 +113,9 @@ async fn run_steps(actor: &Actor, plan: RunPlan, summary: &mut DemoSummary) -> R
         if !actor.pause(takes).await {
             return Ok(false);
         }
-        let report = actor.database(move |db| notifications::run_step(db, step, &started_at, broken)).await?;
+        let report = actor
+            .database(move |db| notifications::run_step(db, step, &started_at, CAP_PER_RUN, broken))
+            .await?;
         match report.outcome {
             Outcome::Error => summary.step_errors += 1,
             Outcome::Warning => summary.step_warnings += 1,

@@ -1,0 +1,35 @@
+-- Everything that is installed, for the parts of the installation and of the uninstallation that are
+-- about all of it.
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_NULLS ON;
+GO
+DROP TABLE IF EXISTS #sqlqueue_object;
+CREATE TABLE #sqlqueue_object (
+    Kind VARCHAR(9) NOT NULL,
+    Name SYSNAME NOT NULL
+);
+INSERT INTO #sqlqueue_object (Kind, Name)
+VALUES
+    ('TABLE', N'JobQueue'),
+    ('TABLE', N'JobAttempt'),
+    ('PROCEDURE', N'EnqueueJob'),
+    ('PROCEDURE', N'ClaimJobs'),
+    ('PROCEDURE', N'HeartbeatJob'),
+    ('PROCEDURE', N'CompleteJob'),
+    ('PROCEDURE', N'FailJob'),
+    ('PROCEDURE', N'RecoverJobs'),
+    ('PROCEDURE', N'RequeueJob'),
+    ('PROCEDURE', N'PurgeJobs'),
+    ('PROCEDURE', N'PurgeJobAttempts'),
+    ('TABLE', N'WorkQueue'),
+    ('PROCEDURE', N'EnqueueWork'),
+    ('PROCEDURE', N'DequeueWork'),
+    ('TABLE', N'Comment'),
+    ('TABLE', N'NotificationControl'),
+    ('TABLE', N'OutgoingMessage'),
+    ('TABLE', N'RunLog'),
+    ('PROCEDURE', N'LogRunStep'),
+    ('PROCEDURE', N'PurgeRunLog'),
+    ('PROCEDURE', N'NotifyComments'),
+    ('PROCEDURE', N'RunNotifications');
+GO
