@@ -5,6 +5,7 @@ mod control_table;
 pub mod histogram;
 mod labels;
 mod log;
+mod native_buckets;
 mod queue;
 mod reclaims;
 mod run_log;
@@ -16,6 +17,7 @@ pub use control_table::{ControlTableState, KindState};
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Limits, Log, LogRow};
+pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
@@ -172,7 +174,7 @@ impl TargetState {
     pub fn restore(&mut self, saved: TargetData) {
         match (&mut self.data, saved) {
             (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
-            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.log.restore(saved.log),
+            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.restore(saved),
             (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
             (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
                 state.log.restore(saved.log)

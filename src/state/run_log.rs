@@ -118,6 +118,9 @@ impl RunLogState {
         self.consecutive_skips = saved.consecutive_skips;
         self.newest_run_id = saved.newest_run_id;
         self.log.restore(saved.log);
+        for step in self.log.series.values_mut() {
+            step.duration.restored(&histogram::WORK);
+        }
     }
 
     pub(super) fn apply(&mut self, log: &RunLog, sample: RunLogSample, max_label_values: usize) -> Progress {

@@ -25,6 +25,7 @@ mod page;
 mod parse;
 mod plan;
 mod process;
+mod protobuf;
 mod published_tables;
 mod queue_cases;
 mod readme;
