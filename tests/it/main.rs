@@ -33,6 +33,8 @@ mod reclaims;
 mod related_times;
 mod secrets;
 mod stop;
+#[path = "../support/stopped_time.rs"]
+mod stopped_time;
 mod support;
 mod tailing;
 #[path = "../support/tds_fault_server.rs"]
