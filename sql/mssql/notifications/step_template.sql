@@ -32,8 +32,9 @@ BEGIN
     );
 
     BEGIN TRY
-        -- TODO: the events, each once, with the oldest first. Key2 is 0 unless one key has several. The
-        -- NOT EXISTS saves work; that an event is told once is up to the unique key.
+        -- TODO: the events, each once, the oldest first. Key2 is 0 unless one key has several events. Bound
+        -- the query by a time or a flag that an index serves, or it reads more with each run. NOT EXISTS
+        -- keeps out what was told; that nothing is told twice is up to the unique key.
         INSERT INTO @candidate ([Key], Key2, Subject, Recipient)
         SELECT TOP (@Cap)
             e.[Key],
