@@ -1,5 +1,6 @@
--- A step of a notification run, complete but for its query. Not installed: copy it, give it a name, fill
--- in what is marked with TODO, run it, and add its name to the list in run.sql.
+-- A step of a notification run, complete but for its query. Not installed: copy it, put your names for
+-- NotifySomething, N'something' and N'somethings' and your query where a TODO stands, run it, and call it
+-- where run.sql says so.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
