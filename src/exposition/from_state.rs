@@ -28,9 +28,11 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
     for source in &state.sources {
         add_source(page, source, freshness);
     }
+    page.add(&family::CONFIG_RELOAD_SUCCESSFUL, Vec::new(), Value::Number(flag(state.config.successful)));
+    let read_at = seconds(state.config.last_success_ms);
+    page.add(&family::CONFIG_RELOAD_TIMESTAMP, Vec::new(), Value::Number(read_at));
     if let Some(saving) = state.saving {
-        let successful = if saving.successful { 1.0 } else { 0.0 };
-        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(successful));
+        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(flag(saving.successful)));
         if let Some(at) = saving.last_success_ms {
             page.add(&family::STATE_SAVE_TIMESTAMP, Vec::new(), Value::Number(seconds(at)));
         }
@@ -39,7 +41,7 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
 
 fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
     let of_source = || vec![("source", Cow::from(source.name.as_str()))];
-    page.add(&family::UP, of_source(), Value::Number(if source.up == Some(true) { 1.0 } else { 0.0 }));
+    page.add(&family::UP, of_source(), Value::Number(flag(source.up == Some(true))));
     let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));
     if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
@@ -230,8 +232,7 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
         page.add(&family::RUN_IN_PROGRESS, labels.with("step", step), Value::Number(running));
     }
     if let Some(lock) = state.lock {
-        let held = if lock.held { 1.0 } else { 0.0 };
-        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(held));
+        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(flag(lock.held)));
         let for_seconds = number(lock.held_ms) / 1000.0;
         page.add(&family::RUN_LOCK_HELD_DURATION, labels.of_target(), Value::Number(for_seconds));
     }
@@ -275,6 +276,11 @@ impl<'a> Labels<'a> {
         labels.push((name, value.into()));
         labels
     }
+}
+
+/// A yes or no, as Prometheus writes it.
+const fn flag(holds: bool) -> f64 {
+    if holds { 1.0 } else { 0.0 }
 }
 
 /// Milliseconds as seconds. Exact to the millisecond for any date (2^53 ms are 285 000 years).

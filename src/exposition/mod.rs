@@ -12,7 +12,6 @@ mod process;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, LabelSetEncoder, NoLabelSet};
@@ -34,16 +33,13 @@ pub type SharedState = Arc<RwLock<State>>;
 pub struct StateCollector {
     state: SharedState,
     clock: SharedClock,
-    stale_after: Duration,
-    config_read_ms: i64,
 }
 
 impl StateCollector {
-    /// A collector for this state. Gauges whose sample is older than `stale_after` are withdrawn.
+    /// A collector for this state. Gauges whose sample is too old by this clock are withdrawn.
     #[must_use]
-    pub fn new(state: SharedState, clock: SharedClock, stale_after: Duration) -> Self {
-        let config_read_ms = clock.unix_ms();
-        Self { state, clock, stale_after, config_read_ms }
+    pub fn new(state: SharedState, clock: SharedClock) -> Self {
+        Self { state, clock }
     }
 
     /// A registry that holds this collector and nothing else.
@@ -53,14 +49,6 @@ impl StateCollector {
         registry.register_collector(Box::new(self));
         registry
     }
-
-    fn add_exporter(&self, page: &mut Page<'_>) {
-        page.add(&family::BUILD_INFO, vec![("version", env!("CARGO_PKG_VERSION").into())], Value::Info);
-        page.add(&family::CONFIG_RELOAD_SUCCESSFUL, Vec::new(), Value::Number(1.0));
-        #[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ms, which is 285 000 years")]
-        let read_at = self.config_read_ms as f64 / 1000.0;
-        page.add(&family::CONFIG_RELOAD_TIMESTAMP, Vec::new(), Value::Number(read_at));
-    }
 }
 
 impl Collector for StateCollector {
@@ -69,9 +57,9 @@ impl Collector for StateCollector {
         // gauges; serving it is better than serving nothing.
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut page = Page::new(family::ALL);
-        let freshness = Freshness { now: self.clock.monotonic(), stale_after: self.stale_after };
+        let freshness = Freshness { now: self.clock.monotonic(), stale_after: state.stale_after };
         from_state::add_state(&mut page, &state, freshness);
-        self.add_exporter(&mut page);
+        page.add(&family::BUILD_INFO, vec![("version", env!("CARGO_PKG_VERSION").into())], Value::Info);
         if let Some(facts) = process::read() {
             process::add_process(&mut page, facts);
         }

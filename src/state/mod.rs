@@ -37,6 +37,20 @@ pub struct State {
     pub sources: Vec<SourceState>,
     /// How saving goes; `None` without a state file.
     pub saving: Option<SavingState>,
+    /// How reading the configuration goes.
+    pub config: ConfigState,
+    /// Age past which the gauges of a target are withdrawn; as configured.
+    #[serde(skip)]
+    pub stale_after: Duration,
+}
+
+/// How reading the configuration goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigState {
+    /// Whether it could be taken over the last time that it was read.
+    pub successful: bool,
+    /// When it was last taken over, by the exporter's clock, in milliseconds since the epoch.
+    pub last_success_ms: i64,
 }
 
 /// How saving the state goes.
@@ -112,7 +126,23 @@ impl State {
             clock_skew_ms: None,
             targets: source.targets().map(target).collect(),
         };
-        Self { sources: config.sources.iter().map(source).collect(), saving: None }
+        Self {
+            sources: config.sources.iter().map(source).collect(),
+            saving: None,
+            config: ConfigState::default(),
+            stale_after: config.global.stale_after,
+        }
+    }
+
+    /// What is known about the database of this name.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&SourceState> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+
+    /// The same, to be changed.
+    pub fn source_mut(&mut self, name: &str) -> Option<&mut SourceState> {
+        self.sources.iter_mut().find(|source| source.name == name)
     }
 
     /// Whether each target was sampled at least once, well or not.

@@ -17,6 +17,7 @@ mod tls;
 mod write_limit;
 
 use std::fmt;
+use std::pin::Pin;
 
 pub use auth::BasicAuth;
 pub use bind::{BindError, bind};
@@ -41,8 +42,24 @@ pub trait Pages: Send + Sync + 'static {
     /// The reason why it is not ready, one line, for the client to read.
     fn ready(&self) -> Result<(), String>;
 
+    /// Takes over the configuration as it is now. By default nobody may ask for that.
+    fn reload(&self) -> Pin<Box<dyn Future<Output = Reloaded> + Send>> {
+        Box::pin(std::future::ready(Reloaded::NotAllowed))
+    }
+
     /// The whole index page, HTML; see [`index_page`]. Runs on a thread that may block.
     fn index(&self) -> String;
+}
+
+/// What came of a request to reload the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reloaded {
+    /// It is in force.
+    Done,
+    /// It is wrong, and the one before stays in force; the reason, for the client to read.
+    Refused(String),
+    /// Nobody may ask for it over HTTP.
+    NotAllowed,
 }
 
 /// The text formats a metrics page can be written in.

@@ -31,6 +31,7 @@ mod readme;
 mod real_server;
 mod reclaims;
 mod related_times;
+mod reload;
 mod runbooks;
 mod secrets;
 mod stop;
