@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Source, TargetConfig};
+use crate::config::{Config, Source, SourceObjectives, TargetConfig};
 use crate::sample::Sample;
 use crate::statement::TailRequest;
 
@@ -71,6 +71,9 @@ pub struct SourceState {
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
     pub clock_skew_ms: Option<i64>,
+    /// What the database is meant to keep to; as configured.
+    #[serde(skip)]
+    pub objectives: SourceObjectives,
     /// Its targets, in the order of [`Source::targets`].
     pub targets: Vec<TargetState>,
 }
@@ -124,6 +127,7 @@ impl State {
             name: source.name.clone(),
             up: None,
             clock_skew_ms: None,
+            objectives: source.objectives,
             targets: source.targets().map(target).collect(),
         };
         Self {
