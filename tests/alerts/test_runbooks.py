@@ -4,7 +4,7 @@ import re
 
 import promql
 import pytest
-from project import ALERT_RULES, OWN_OF_PROMETHEUS, RECORDED, RUNBOOKS, exported
+from project import ALERT_RULES, ALERTS, OWN_OF_PROMETHEUS, RECORDED, RUNBOOKS, exported
 
 PARTS = ["Meaning", "Impact", "First look", "Rows", "Remedy", "Over"]
 
@@ -49,3 +49,8 @@ def test_the_queries_of_a_runbook_name_what_the_exporter_exports(alert):
 def test_the_links_within_the_runbooks_lead_somewhere():
     links = re.findall(r"\]\(#(\w+)\)", RUNBOOKS.read_text())
     assert links and set(links) <= ALERT_RULES.keys()
+
+
+def test_the_readme_lists_every_alert_with_its_severity():
+    rows = re.findall(r"^\| [^|]+ \| (SqlQueue\w+) \| (\w+) \|$", (ALERTS / "README.md").read_text(), re.MULTILINE)
+    assert sorted(rows) == sorted((name, rule.raw["labels"]["severity"]) for name, rule in ALERT_RULES.items())
