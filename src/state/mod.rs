@@ -6,6 +6,7 @@ pub mod histogram;
 mod labels;
 mod log;
 mod queue;
+pub mod recent;
 mod reclaims;
 mod run_log;
 mod sampling;
@@ -19,7 +20,7 @@ pub use log::{Limits, Log, LogRow};
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
-pub use sampling::SamplingState;
+pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Tail, TailRow};
 
 use std::time::Duration;
@@ -162,11 +163,12 @@ impl TargetState {
         }
     }
 
-    /// Takes a good sample. A sample of another kind than the target changes nothing.
+    /// Takes a good sample, which [`SamplingState::good`] was told of. A sample of another kind than the
+    /// target changes nothing.
     pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
         match (&mut self.data, target, sample) {
             (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
-                state.apply(sample, max_label_values);
+                state.apply(sample, self.sampling.last_good, max_label_values);
                 Progress::default()
             }
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {
