@@ -3,6 +3,7 @@
 //!
 //! A password is not in it: only where it is read from, which is what the file says, too.
 
+mod objectives;
 mod target;
 mod yaml;
 
@@ -12,7 +13,6 @@ use std::time::Duration;
 use self::yaml::{Mapping, Yaml};
 use super::duration;
 use super::model::{Config, Database, Encryption, Endpoint, Global, Mssql, PasswordSource, Source, Trust};
-use super::objectives::{QueueObjectives, RunLogObjectives};
 
 /// The configuration could not be written, which is a defect.
 #[derive(Debug, thiserror::Error)]
@@ -37,40 +37,17 @@ impl Config {
 fn global(global: &Global) -> Mapping {
     let Global { sample_interval, query_timeout, lock_timeout, stale_after, max_label_values, objectives } =
         global;
-    let objectives = queue_objectives(&objectives.queues).and(run_log_objectives(&objectives.run_logs));
     Mapping::default()
         .with("sample_interval", time(*sample_interval))
         .with("query_timeout", time(*query_timeout))
         .with("lock_timeout", time(*lock_timeout))
         .with("stale_after", time(*stale_after))
         .with("max_label_values", *max_label_values)
-        .with("objectives", objectives)
-}
-
-fn queue_objectives(objectives: &QueueObjectives) -> Mapping {
-    let QueueObjectives { max_ready_age, max_expired_age, max_attempts, max_failed_jobs } = objectives;
-    Mapping::default()
-        .with("max_ready_age", objective(max_ready_age.map(time)))
-        .with("max_expired_age", objective(max_expired_age.map(time)))
-        .with("max_attempts", objective(*max_attempts))
-        .with("max_failed_jobs", objective(*max_failed_jobs))
-}
-
-fn run_log_objectives(objectives: &RunLogObjectives) -> Mapping {
-    let RunLogObjectives { max_run_gap, max_consecutive_skips, max_log_age } = objectives;
-    Mapping::default()
-        .with("max_run_gap", objective(max_run_gap.map(time)))
-        .with("max_consecutive_skips", objective(*max_consecutive_skips))
-        .with("max_log_age", objective(max_log_age.map(time)))
-}
-
-/// An objective that a target does not have is said not to be there: it would take the global one.
-fn objective(value: Option<impl Into<Yaml>>) -> Yaml {
-    value.map_or_else(|| "none".into(), Into::into)
+        .with("objectives", objectives::all(objectives))
 }
 
 fn source(source: &Source) -> Mapping {
-    let Source { name, database, queues, attempt_logs, run_logs, control_tables } = source;
+    let Source { name, database, objectives, queues, attempt_logs, run_logs, control_tables } = source;
     let (kind, settings) = match database {
         Database::Mssql(server) => ("mssql", mssql(server)),
         Database::Sqlite(sqlite) => ("sqlite", Mapping::default().with("file", path(&sqlite.file))),
@@ -78,6 +55,7 @@ fn source(source: &Source) -> Mapping {
     Mapping::default()
         .with("name", name)
         .with(kind, settings)
+        .with("objectives", objectives::of_source(objectives))
         .with("queues", Yaml::list(queues.iter().map(target::queue)))
         .with("attempt_logs", Yaml::list(attempt_logs.iter().map(target::attempt_log)))
         .with("run_logs", Yaml::list(run_logs.iter().map(target::run_log)))

@@ -33,7 +33,9 @@ pub use effective::UnwritableConfig;
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use model::*;
-pub use objectives::{Objectives, QueueObjectives, RunLogObjectives};
+pub use objectives::{
+    AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
+};
 pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::yaml::{Mapping, Yaml};
-use super::{queue_objectives, run_log_objectives, time};
+use super::{objectives, time};
 use crate::config::identifier;
 use crate::config::model::{
     AttemptLog, Attempts, AttemptsCount, ControlTable, DurationColumn, DurationUnit, Lease, MappedState,
@@ -31,7 +31,7 @@ pub(super) fn queue(queue: &Queue) -> Mapping {
         .with("attempts", queue.attempts.as_ref().map(attempts))
         .with("max_attempts", queue.max_attempts.as_ref().map(max_attempts))
         .with("count_done", queue.count_done)
-        .with("objectives", queue_objectives(&queue.objectives))
+        .with("objectives", objectives::of_queue(&queue.objectives))
 }
 
 pub(super) fn attempt_log(log: &AttemptLog) -> Mapping {
@@ -43,7 +43,8 @@ pub(super) fn attempt_log(log: &AttemptLog) -> Mapping {
         .with("started_at", log.started_at.as_ref().map(time_column))
         .with("ended_at", log.ended_at.as_ref().map(time_column))
         .with("duration", log.duration.as_ref().map(duration_column))
-        .with("enqueued_at", log.enqueued_at.as_ref().map(time_column));
+        .with("enqueued_at", log.enqueued_at.as_ref().map(time_column))
+        .with("objectives", objectives::of_attempt_log(&log.objectives));
     tail(mapping, log.batch_size, log.late_window)
 }
 
@@ -62,7 +63,7 @@ pub(super) fn run_log(log: &RunLog) -> Mapping {
         .with("mutable", log.mutable.is_some())
         .with("open_window", log.mutable.map(|rows| time(rows.open_window)))
         .with("lock", lock)
-        .with("objectives", run_log_objectives(&log.objectives));
+        .with("objectives", objectives::of_run_log(&log.objectives));
     tail(mapping, log.batch_size, log.late_window)
 }
 

@@ -3,18 +3,19 @@
 use serde::ser::{Serialize, Serializer};
 
 /// A value. One that is absent takes its key with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Yaml {
     Absent,
     Text(String),
     Number(u64),
+    Decimal(f64),
     Flag(bool),
     List(Vec<Yaml>),
     Mapping(Mapping),
 }
 
 /// Keys and values, in the order they are written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Mapping(Vec<(String, Yaml)>);
 
 impl Yaml {
@@ -76,6 +77,12 @@ impl From<usize> for Yaml {
     }
 }
 
+impl From<f64> for Yaml {
+    fn from(number: f64) -> Self {
+        Self::Decimal(number)
+    }
+}
+
 impl From<bool> for Yaml {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
@@ -100,6 +107,7 @@ impl Serialize for Yaml {
             Self::Absent => serializer.serialize_none(),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Decimal(number) => serializer.serialize_f64(*number),
             Self::Flag(flag) => serializer.serialize_bool(*flag),
             Self::List(items) => serializer.collect_seq(items),
             Self::Mapping(mapping) => mapping.serialize(serializer),

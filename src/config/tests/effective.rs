@@ -13,7 +13,8 @@ global:
   max_label_values: 50
   objectives:
     { max_ready_age: 1m, max_expired_age: none, max_attempts: 7, max_failed_jobs: none, max_run_gap: 2h,
-      max_consecutive_skips: 5, max_log_age: none }
+      max_consecutive_skips: 5, max_skip_ratio: 0.05, max_error_ratio: none, max_warning_ratio: 1,
+      max_slowdown: 2.5, max_log_age: none, max_lost_ratio: 0.000001, max_clock_skew: 1s500ms }
 state_file: state.json
 sources:
   - name: 'the "first" one: #1'
@@ -25,6 +26,7 @@ sources:
       password_file: /run/secrets/db
       encryption: login_only
       trust_server_certificate: true
+    objectives: { max_clock_skew: none }
     queues:
       - name: until
         table: 'Orders.dbo.[a]]b.c]'
@@ -70,6 +72,7 @@ sources:
         ended_at: EndedAt
         duration: { column: Ms, unit: s }
         enqueued_at: EnqueuedAt
+        objectives: { max_lost_ratio: none }
         batch_size: 20
         late_window: 0s
     run_logs:
@@ -87,7 +90,7 @@ sources:
         mutable: true
         open_window: 2h
         lock: { resource: 'the lock' }
-        objectives: { max_run_gap: 1d, max_log_age: none }
+        objectives: { max_run_gap: 1d, max_log_age: none, max_slowdown: 1000, max_warning_ratio: 0.125 }
         batch_size: 30
         late_window: 1m
     control_tables:
