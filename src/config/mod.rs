@@ -6,11 +6,13 @@
 
 mod address;
 mod duration;
+mod effective;
 mod environment;
 mod error;
 mod identifier;
 mod locate;
 pub mod model;
+mod objectives;
 mod outcome;
 mod presets;
 mod raw;
@@ -27,9 +29,13 @@ mod yaml;
 use std::io::Read as _;
 use std::path::Path;
 
+pub use effective::UnwritableConfig;
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use model::*;
+pub use objectives::{
+    AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
+};
 pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;

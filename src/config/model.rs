@@ -7,6 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Secret;
+use super::objectives::{
+    AttemptLogObjectives, Objectives, QueueObjectives, RunLogObjectives, SourceObjectives,
+};
 use super::outcome::{AttemptOutcome, OutcomeRules};
 
 /// Everything one exporter process does.
@@ -33,6 +36,8 @@ pub struct Global {
     pub stale_after: Duration,
     /// How many values of a label that comes from a table are exported per target.
     pub max_label_values: usize,
+    /// What everything is meant to keep to.
+    pub objectives: Objectives,
 }
 
 /// One database and what is watched in it.
@@ -42,6 +47,8 @@ pub struct Source {
     pub name: String,
     /// How to reach the database.
     pub database: Database,
+    /// What the database is meant to keep to.
+    pub objectives: SourceObjectives,
     /// Queue tables, in the order of the file; names unique within the source.
     pub queues: Vec<Queue>,
     /// Attempt histories of lease queues; names unique within the source.
@@ -79,14 +86,27 @@ pub struct Mssql {
     pub database: String,
     /// SQL Server login name.
     pub user: String,
-    /// The login's password, read at start from a file, the environment or a credential.
+    /// The login's password, read at start.
     pub password: Secret,
+    /// Where it was read from.
+    pub password_source: PasswordSource,
     /// TLS.
     pub encryption: Encryption,
     /// Which server certificates are accepted.
     pub trust: Trust,
     /// Whether the login asks for a readable secondary (`ApplicationIntent=ReadOnly`).
     pub read_only_intent: bool,
+}
+
+/// Where a password is read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PasswordSource {
+    /// A file that holds nothing else.
+    File(PathBuf),
+    /// The environment variable of this name.
+    Variable(String),
+    /// The systemd credential of this name.
+    Credential(String),
 }
 
 /// Where on the host the server listens.
@@ -234,6 +254,8 @@ pub struct Queue {
     pub max_attempts: Option<MaxAttempts>,
     /// Whether finished rows are counted too, which reads the whole history.
     pub count_done: bool,
+    /// What the queue is meant to keep to.
+    pub objectives: QueueObjectives,
 }
 
 /// A table with at most one row for each job, whose columns a time can name with `lookup: true`.
@@ -261,6 +283,18 @@ pub enum RowState {
     Constant(MappedState),
     /// The row is done when this column is not NULL.
     DoneWhenSet(String),
+}
+
+impl RowState {
+    /// Whether a row can say of itself that it is in this state. A row that is done is not asked.
+    #[must_use]
+    pub fn can_tell(&self, wanted: MappedState) -> bool {
+        match self {
+            Self::Column { map, .. } => map.values().any(|state| *state == wanted),
+            Self::Constant(state) => *state == wanted,
+            Self::DoneWhenSet(_) => false,
+        }
+    }
 }
 
 /// The states that a stored value can stand for.
@@ -363,6 +397,8 @@ pub struct AttemptLog {
     pub duration: Option<DurationColumn>,
     /// When the job was put into its queue.
     pub enqueued_at: Option<TimeColumn>,
+    /// What the attempts are meant to keep to.
+    pub objectives: AttemptLogObjectives,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.
@@ -396,6 +432,8 @@ pub struct RunLog {
     pub mutable: Option<MutableRows>,
     /// The application lock that a run holds.
     pub lock: Option<AppLock>,
+    /// What the runs are meant to keep to.
+    pub objectives: RunLogObjectives,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.

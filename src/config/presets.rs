@@ -166,19 +166,19 @@ overridable!(
         attempts,
         max_attempts
     ],
-    other: [count_done]
+    other: [count_done, objectives]
 );
 overridable!(
     RawAttemptLog,
     AttemptLog,
     maps: [id, queue_label, outcome, attempt, started_at, ended_at, duration, enqueued_at],
-    other: [batch_size, late_window]
+    other: [objectives, batch_size, late_window]
 );
 overridable!(
     RawRunLog,
     RunLog,
     maps: [id, step, run_step, start, end, duration, candidates, outcome, mutable],
-    other: [steps, open_window, lock, batch_size, late_window]
+    other: [steps, open_window, lock, objectives, batch_size, late_window]
 );
 overridable!(
     RawControlTable,

@@ -3,9 +3,14 @@
 //! Every key may be absent here: what is required is said in one place, the validation, and the
 //! same structs read the presets, which leave the names to the user.
 
+mod objectives;
+
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+pub(super) use self::objectives::{
+    RawAttemptLogObjectives, RawObjectives, RawQueueObjectives, RawRunLogObjectives, RawSourceObjectives,
+};
 use super::model::{AttemptsCount, DurationUnit, Encryption, MappedState, TimeEncoding};
 use super::outcome::{AttemptOutcome, Outcome};
 use super::setting::{Constant, Entries, Field, Short};
@@ -35,6 +40,7 @@ pub(super) struct RawGlobal {
     pub(super) lock_timeout: Field<String>,
     pub(super) stale_after: Field<String>,
     pub(super) max_label_values: Field<u32>,
+    pub(super) objectives: Field<RawObjectives>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -43,6 +49,7 @@ pub(super) struct RawSource {
     pub(super) name: Field<String>,
     pub(super) mssql: Field<RawMssql>,
     pub(super) sqlite: Field<RawSqlite>,
+    pub(super) objectives: Field<RawSourceObjectives>,
     pub(super) queues: Field<List<RawQueue>>,
     pub(super) attempt_logs: Field<List<RawAttemptLog>>,
     pub(super) run_logs: Field<List<RawRunLog>>,
@@ -119,6 +126,7 @@ pub(super) struct RawQueue {
     pub(super) attempts: Field<Short<RawAttempts>>,
     pub(super) max_attempts: Field<Short<RawMaxAttempts>>,
     pub(super) count_done: Field<bool>,
+    pub(super) objectives: Field<RawQueueObjectives>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -199,6 +207,7 @@ pub(super) struct RawAttemptLog {
     pub(super) ended_at: Field<TimeSetting>,
     pub(super) duration: Field<Short<RawDuration>>,
     pub(super) enqueued_at: Field<TimeSetting>,
+    pub(super) objectives: Field<RawAttemptLogObjectives>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,
 }
@@ -225,6 +234,7 @@ pub(super) struct RawRunLog {
     pub(super) mutable: Field<bool>,
     pub(super) open_window: Field<String>,
     pub(super) lock: Field<RawLock>,
+    pub(super) objectives: Field<RawRunLogObjectives>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,
 }

@@ -9,6 +9,7 @@ mod column;
 mod control_table;
 mod lease;
 mod log;
+mod objectives;
 mod outcome;
 mod queue;
 mod run_log;
@@ -153,6 +154,7 @@ fn global(checker: &mut Checker<'_>, raw: Field<RawGlobal>) -> (Global, Option<I
         .number(raw.max_label_values, 1, 10_000)
         .and_then(|given| usize::try_from(given).ok())
         .unwrap_or(MAX_LABEL_VALUES);
+    let objectives = objectives::global(checker, raw.objectives);
     let value = |setting: Option<InForce>, default| setting.map_or(default, |setting| setting.value);
     let global = Global {
         sample_interval: value(sample_interval, SAMPLE_INTERVAL),
@@ -160,6 +162,7 @@ fn global(checker: &mut Checker<'_>, raw: Field<RawGlobal>) -> (Global, Option<I
         lock_timeout: value(lock_timeout, LOCK_TIMEOUT),
         stale_after: value(stale_after, STALE_AFTER),
         max_label_values,
+        objectives,
     };
     (global, stale_after)
 }

@@ -5,12 +5,15 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::families as family;
+use super::objectives::{
+    add_attempt_log_objectives, add_queue_objectives, add_run_log_objectives, add_source_objectives,
+};
 use super::page::{Label, Page, Value};
 use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
 use crate::state::{
-    AttemptLogState, AttemptState, ControlTableState, Log, RunLogState, SamplingState, SourceState, State,
-    TargetData, TargetState,
+    AttemptLogState, AttemptState, ControlTableState, Log, QueueState, RunLogState, SamplingState,
+    SourceState, State, TargetData, TargetState,
 };
 
 /// When a page is made, and how old a sample may be to still speak on it.
@@ -27,9 +30,11 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
     for source in &state.sources {
         add_source(page, source, freshness);
     }
+    page.add(&family::CONFIG_RELOAD_SUCCESSFUL, Vec::new(), Value::Number(flag(state.config.successful)));
+    let read_at = seconds(state.config.last_success_ms);
+    page.add(&family::CONFIG_RELOAD_TIMESTAMP, Vec::new(), Value::Number(read_at));
     if let Some(saving) = state.saving {
-        let successful = if saving.successful { 1.0 } else { 0.0 };
-        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(successful));
+        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(flag(saving.successful)));
         if let Some(at) = saving.last_success_ms {
             page.add(&family::STATE_SAVE_TIMESTAMP, Vec::new(), Value::Number(seconds(at)));
         }
@@ -38,11 +43,12 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
 
 fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
     let of_source = || vec![("source", Cow::from(source.name.as_str()))];
-    page.add(&family::UP, of_source(), Value::Number(if source.up == Some(true) { 1.0 } else { 0.0 }));
+    page.add(&family::UP, of_source(), Value::Number(flag(source.up == Some(true))));
     let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));
     if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
     }
+    add_source_objectives(page, &of_source(), &source.objectives);
     // Two targets can find the same queue name in their tables; the first one keeps it, because a
     // page with the same series twice is refused as a whole. It keeps it while its gauges are
     // withdrawn, too: a series must not go over to another table.
@@ -52,7 +58,7 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     let with_history = queues_with_history(source);
     for target in &source.targets {
         let labels = Labels { source, target };
-        add_sampling(page, labels, &target.sampling);
+        add_sampling(page, labels, &target.sampling, freshness.stale_after);
         let fresh = is_fresh(target, freshness);
         match &target.data {
             TargetData::Queue(queue) => {
@@ -61,10 +67,10 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
                     labels.of_target(),
                     Value::Count(queue.labels.dropped),
                 );
-                for (name, facts) in &queue.queues {
-                    let is_first = queue_names.insert(name.as_str());
-                    if is_first && fresh {
-                        add_queue(page, source, name, facts);
+                for name in names(target, queue) {
+                    if queue_names.insert(name) {
+                        let facts = queue.queues.get(name).filter(|_| fresh);
+                        add_queue(page, source, name, queue, facts);
                     }
                 }
                 for (name, count) in queue.reclaims.iter().flat_map(|reclaims| &reclaims.counts) {
@@ -100,7 +106,13 @@ fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
     target.is_fresh(freshness.now, freshness.stale_after)
 }
 
-fn add_sampling<'a>(page: &mut Page<'a>, labels: Labels<'a>, sampling: &'a SamplingState) {
+fn add_sampling<'a>(
+    page: &mut Page<'a>,
+    labels: Labels<'a>,
+    sampling: &'a SamplingState,
+    stale_after: Duration,
+) {
+    page.add(&family::STALE_AFTER, labels.of_target(), Value::Number(stale_after.as_secs_f64()));
     page.add(&family::SAMPLES, labels.of_target(), Value::Count(sampling.samples));
     for (reason, count) in &sampling.errors {
         page.add(&family::SAMPLE_ERRORS, labels.with("reason", reason.as_str()), Value::Count(*count));
@@ -111,7 +123,30 @@ fn add_sampling<'a>(page: &mut Page<'a>, labels: Labels<'a>, sampling: &'a Sampl
     }
 }
 
-fn add_queue<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a str, facts: &'a QueueFacts) {
+/// The values of the label `queue` that a target has series for. A queue of its own is there before
+/// the first sample, too.
+fn names<'a>(target: &'a TargetState, queue: &'a QueueState) -> Vec<&'a str> {
+    if queue.labelled { queue.queues.keys().map(String::as_str).collect() } else { vec![&target.name] }
+}
+
+/// The series of one queue. Without fresh facts only the objectives of a queue of its own are shown:
+/// they are configured, not sampled, but nobody configured the values of a column.
+fn add_queue<'a>(
+    page: &mut Page<'a>,
+    source: &'a SourceState,
+    name: &'a str,
+    queue: &'a QueueState,
+    facts: Option<&'a QueueFacts>,
+) {
+    if facts.is_some() || !queue.labelled {
+        add_queue_objectives(page, &of_queue(source, name), &queue.objectives);
+    }
+    if let Some(facts) = facts {
+        add_queue_facts(page, source, name, facts);
+    }
+}
+
+fn add_queue_facts<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a str, facts: &'a QueueFacts) {
     let labels = || of_queue(source, name);
     for (state, jobs) in &facts.jobs {
         let mut labels = labels();
@@ -154,6 +189,7 @@ fn add_attempts<'a>(
     queue: &'a AttemptState,
 ) {
     let labels = || of_queue(source, name);
+    add_attempt_log_objectives(page, &labels(), &state.objectives);
     for (outcome, count) in &queue.outcomes {
         let mut labels = labels();
         labels.push(("outcome", outcome.as_str().into()));
@@ -174,6 +210,7 @@ fn add_attempts<'a>(
 
 fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogState, fresh: bool) {
     add_log(page, labels, &state.log);
+    add_run_log_objectives(page, &labels.of_target(), &state.objectives);
     for (name, step) in &state.log.series {
         for (outcome, count) in &step.outcomes {
             let mut labels = labels.with("step", name);
@@ -186,6 +223,7 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
             let times = [
                 (&family::RUN_LAST_START, step.last_start_ms),
                 (&family::RUN_LAST_SUCCESS, step.last_success_ms),
+                (&family::RUN_LAST_ERROR, step.last_error_ms),
             ];
             for (family, time_ms) in times {
                 if let Some(time_ms) = time_ms {
@@ -205,8 +243,7 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
         page.add(&family::RUN_IN_PROGRESS, labels.with("step", step), Value::Number(running));
     }
     if let Some(lock) = state.lock {
-        let held = if lock.held { 1.0 } else { 0.0 };
-        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(held));
+        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(flag(lock.held)));
         let for_seconds = number(lock.held_ms) / 1000.0;
         page.add(&family::RUN_LOCK_HELD_DURATION, labels.of_target(), Value::Number(for_seconds));
     }
@@ -250,6 +287,11 @@ impl<'a> Labels<'a> {
         labels.push((name, value.into()));
         labels
     }
+}
+
+/// A yes or no, as Prometheus writes it.
+const fn flag(holds: bool) -> f64 {
+    if holds { 1.0 } else { 0.0 }
 }
 
 /// Milliseconds as seconds. Exact to the millisecond for any date (2^53 ms are 285 000 years).

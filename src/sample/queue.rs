@@ -70,11 +70,7 @@ impl JobState {
     /// series: 0 would claim that somebody looked.
     #[must_use]
     pub fn is_visible(self, queue: &Queue) -> bool {
-        let stored = |wanted: MappedState| match &queue.state {
-            RowState::Column { map, .. } => map.values().any(|state| *state == wanted),
-            RowState::Constant(state) => *state == wanted,
-            RowState::DoneWhenSet(_) => false,
-        };
+        let stored = |wanted: MappedState| queue.state.can_tell(wanted);
         let ends = matches!(queue.lease, Lease::Until { .. } | Lease::Since { .. });
         match self {
             Self::Ready => true,

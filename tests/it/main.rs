@@ -25,6 +25,7 @@ mod page;
 mod parse;
 mod plan;
 mod process;
+mod protobuf;
 mod published_tables;
 mod queue_cases;
 mod readme;
@@ -32,8 +33,12 @@ mod real_server;
 mod reclaims;
 mod reference;
 mod related_times;
+mod reload;
+mod runbooks;
 mod secrets;
 mod stop;
+#[path = "../support/stopped_time.rs"]
+mod stopped_time;
 mod support;
 mod tailing;
 #[path = "../support/tds_fault_server.rs"]

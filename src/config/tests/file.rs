@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::objectives::DEFAULTS;
 use super::{SQLITE, config, environment, errors, queue_errors, queue_file};
 use crate::config::{ConfigError, Database, Environment, Global, load};
 
@@ -21,6 +22,7 @@ fn global_settings_have_defaults() {
         lock_timeout: SECOND,
         stale_after: 60 * SECOND,
         max_label_values: 100,
+        objectives: DEFAULTS,
     };
     assert_eq!(config(&queue_file("preset: lease")).global, expected);
     assert_eq!(config(&with_global("")).global, expected);
@@ -41,6 +43,7 @@ fn global_settings_are_read() {
             lock_timeout: Duration::ZERO,
             stale_after: 3600 * SECOND,
             max_label_values: 7,
+            objectives: DEFAULTS,
         }
     );
 }
@@ -252,7 +255,7 @@ fn errors_inside_an_alias_stand_at_the_alias() {
         errors(&file),
         "config.yaml:7:9: key `sources[0].run_logs[0].claimed_at`: unknown key; valid keys: name, table, \
          preset, sample_interval, where, probe, id, step, run_step, steps, start, end, duration, candidates, outcome, \
-         mutable, open_window, lock, batch_size, late_window"
+         mutable, open_window, lock, objectives, batch_size, late_window"
     );
     let file = format!(
         "sources:\n  - name: a\n    {SQLITE}\n    queues:\n      - {{ name: q, preset: lease, lease: &l {{ kind: owner, column: C }} }}\n      - {{ name: r, preset: lease, lease: {{ <<: *l, column: 'a b' }} }}\n"

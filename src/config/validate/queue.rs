@@ -7,6 +7,7 @@ use serde_saphyr::Spanned;
 use super::checker::Checker;
 use super::column::constant;
 use super::lease;
+use super::objectives::{self, QueueSight};
 use super::target::{Scope, or_preset};
 use crate::config::model::{
     Attempts, AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target,
@@ -41,6 +42,7 @@ pub(super) fn queue(
     let lookup = raw.lookup.given().and_then(|raw| lookup(checker, raw, scope));
     let state = checker.required(raw.state, at, "state", &remedy).and_then(|raw| state(checker, raw));
     let lease = lease::lease(checker, raw.lease, scope);
+    let has_age = matches!(raw.available_at, Field::Set(_)) || matches!(raw.enqueued_at, Field::Set(_));
     let claimed_at = checker.time(raw.claimed_at, scope.backend);
     let available_at = checker.time(raw.available_at, scope.backend);
     let enqueued_at = checker.time(raw.enqueued_at, scope.backend);
@@ -58,6 +60,15 @@ pub(super) fn queue(
         }
     }
     let count_done = count_done(checker, raw.count_done, state.as_ref());
+    let sight = QueueSight {
+        ready_age: has_age,
+        // What is wrong with the lease or the state itself comes first.
+        expired_age: matches!(lease, None | Some(Lease::Until { .. } | Lease::Since { .. })),
+        attempts: counts_attempts,
+        failed_jobs: state.as_ref().is_none_or(|state| state.can_tell(MappedState::Failed)),
+    };
+    let own = objectives::given(raw.objectives);
+    let objectives = objectives::queue(checker, own, scope.objectives.queues, sight);
     Some(Queue {
         target: target?,
         id,
@@ -71,6 +82,7 @@ pub(super) fn queue(
         attempts,
         max_attempts,
         count_done,
+        objectives,
     })
 }
 
@@ -232,7 +244,7 @@ fn count_done(checker: &mut Checker<'_>, field: Field<bool>, state: Option<&RowS
         )
     };
     let message = match state {
-        Some(RowState::Column { map, .. }) if map.values().any(|state| *state == MappedState::Done) => {
+        Some(state @ RowState::Column { .. }) if state.can_tell(MappedState::Done) => {
             return true;
         }
         Some(RowState::Column { .. }) => {

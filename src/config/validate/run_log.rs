@@ -7,9 +7,11 @@ use serde_saphyr::Spanned;
 use super::DAY;
 use super::checker::{Bounds, Checker};
 use super::log::{duration, key_column, tail};
+use super::objectives::{self, RunLogSight};
 use super::outcome::outcome;
 use super::target::{Scope, unseen_locks};
 use crate::config::model::{AppLock, MutableRows, RunLog, Target};
+use crate::config::outcome::{Outcome, OutcomeRules};
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawLock, RawRunLog};
 use crate::config::setting::{Field, Placed, Spot};
@@ -35,6 +37,9 @@ pub(super) fn run_log(
     let step = key_column(checker, raw.step, at, "step", "name the column that names the step", kind);
     let run_step = raw.run_step.given().and_then(|value| checker.text(value));
     let declared_steps = checker.declared(raw.steps, scope);
+    let has_start = matches!(raw.start, Field::Set(_));
+    let has_duration =
+        matches!(raw.duration, Field::Set(_)) || (has_start && matches!(raw.end, Field::Set(_)));
     let start = checker.own_time(raw.start, scope.backend);
     let end = checker.own_time(raw.end, scope.backend);
     let duration = duration(checker, raw.duration);
@@ -42,6 +47,17 @@ pub(super) fn run_log(
     let outcome = outcome(checker, raw.outcome, at, kind);
     let mutable = mutable(checker, raw.mutable, raw.open_window, at, end.is_some());
     let lock = raw.lock.given().and_then(|raw| lock(checker, raw, scope));
+    // What is wrong with the outcome itself comes first.
+    let tells = |word| outcome.as_ref().is_none_or(|outcome: &OutcomeRules| outcome.can_tell(word));
+    let sight = RunLogSight {
+        start: has_start,
+        duration: has_duration,
+        skipped: tells(Outcome::Skipped),
+        error: tells(Outcome::Error),
+        warning: tells(Outcome::Warning),
+    };
+    let own = objectives::given(raw.objectives);
+    let objectives = objectives::run_log(checker, own, scope.objectives.run_logs, sight);
     let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
     Some(RunLog {
         target: target?,
@@ -56,6 +72,7 @@ pub(super) fn run_log(
         outcome: outcome?,
         mutable,
         lock,
+        objectives,
         batch_size,
         late_window,
     })

@@ -11,7 +11,7 @@ use super::{InForce, SAMPLE_INTERVALS};
 use crate::config::presets::{self, Overridable, TargetKind};
 use crate::config::raw::{List, RawProbe, RawTarget, Where};
 use crate::config::setting::{Field, Placed, Spot};
-use crate::config::{BaseTable, Probe, Target, identifier, suggest, yaml};
+use crate::config::{BaseTable, Objectives, Probe, Target, identifier, suggest, yaml};
 
 /// The kind of database that a target is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub(super) struct Scope {
     /// `None` when it is wrong itself.
     pub(super) stale_after: Option<InForce>,
     pub(super) max_label_values: usize,
+    pub(super) objectives: Objectives,
 }
 
 /// Why a setting that looks at locks is refused where a readable secondary is asked for.
