@@ -34,8 +34,11 @@ mod real_server;
 mod reclaims;
 mod related_times;
 mod reload;
+mod runbooks;
 mod secrets;
 mod stop;
+#[path = "../support/stopped_time.rs"]
+mod stopped_time;
 mod support;
 mod tailing;
 #[path = "../support/tds_fault_server.rs"]
