@@ -1,18 +1,18 @@
 """The dashboards name metrics that exist, and show every one."""
 
+import re
+
 import pytest
+import yaml
 
 import syntax
-from model import ROOT, expressions, load
+from model import FOLDER, ROOT, RULES, expressions, load
 from variables import parseable
 
 DASHBOARDS = load()
 
 # What Prometheus adds itself.
 OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped", "ALERTS", "ALERTS_FOR_STATE"}
-
-# Recorded by alerts/links.rules.yml.
-RECORDED = {"sqlqueue:links:info"}
 
 NOT_SHOWN = {
     "process_virtual_memory_bytes": "says nothing that the resident memory does not say better",
@@ -27,6 +27,12 @@ def exported() -> dict[str, set[str]]:
     return {family: {family + end for end in SUFFIXES[kind]} for family, kind in (line.split() for line in lines)}
 
 
+def of_rules(kind: str) -> set[str]:
+    """The names of the recorded series, or those of the alerts, in alerts/."""
+    groups = [group for path in RULES for group in yaml.safe_load(path.read_text())["groups"]]
+    return {rule[kind] for group in groups for rule in group["rules"] if kind in rule}
+
+
 def named(expr: str) -> set[str]:
     """The metrics that an expression names, also those in `{__name__=~"a|b"}`."""
     found: set[str] = set()
@@ -38,7 +44,7 @@ def named(expr: str) -> set[str]:
 
 
 def unknown(expr: str) -> set[str]:
-    known = set().union(*exported().values()) | OF_PROMETHEUS | RECORDED
+    known = set().union(*exported().values()) | OF_PROMETHEUS | of_rules("record")
     return named(expr) - known
 
 
@@ -67,3 +73,8 @@ def test_every_family_is_on_a_dashboard():
     shown = {name for dashboard in DASHBOARDS.values() for _, expr in expressions(dashboard) for name in named(expr)}
     missing = {family for family, names in exported().items() if not names & shown}
     assert missing == set(NOT_SHOWN)
+
+
+def test_links_lead_to_the_runbook_of_every_alert():
+    linked = {name for path in FOLDER.glob("*.json") for name in re.findall(r"\$\{runbooks\}#(\w+)", path.read_text())}
+    assert linked == of_rules("alert")
