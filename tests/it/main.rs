@@ -35,6 +35,8 @@ mod related_times;
 mod reload;
 mod secrets;
 mod stop;
+#[path = "../support/stopped_time.rs"]
+mod stopped_time;
 mod support;
 mod tailing;
 #[path = "../support/tds_fault_server.rs"]
