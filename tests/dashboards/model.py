@@ -9,7 +9,6 @@ Json = dict[str, Any]
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "dashboards"
-RULES = sorted((ROOT / "alerts").glob("*.rules.yml"))
 
 
 def load() -> dict[str, Json]:

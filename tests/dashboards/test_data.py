@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+import project
 import servers
-from model import RULES, Json, load, panels, selector, variables
+from model import Json, load, panels, selector, variables
 from servers import Prometheus
 from variables import substitute
 
@@ -65,7 +66,7 @@ def healthy(request, tmp_path_factory) -> Iterator[Prometheus]:
     folder = tmp_path_factory.mktemp("healthy")
     with (
         servers.demo(folder / "demo") as address,
-        servers.prometheus(request.param, folder / "prometheus", address, RULES) as prometheus,
+        servers.prometheus(request.param, folder / "prometheus", address, project.rule_files()) as prometheus,
     ):
         waiting = {key: panel for key, panel in every_panel().items() if key not in empty_when_well()}
 

@@ -33,6 +33,7 @@ mod real_server;
 mod reclaims;
 mod related_times;
 mod reload;
+mod runbooks;
 mod secrets;
 mod stop;
 #[path = "../support/stopped_time.rs"]
