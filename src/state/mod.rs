@@ -7,6 +7,7 @@ mod labels;
 mod log;
 mod native_buckets;
 mod queue;
+pub mod recent;
 mod reclaims;
 mod run_log;
 mod sampling;
@@ -21,7 +22,7 @@ pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
-pub use sampling::SamplingState;
+pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Tail, TailRow};
 
 use std::time::Duration;
@@ -198,11 +199,12 @@ impl TargetState {
         }
     }
 
-    /// Takes a good sample. A sample of another kind than the target changes nothing.
+    /// Takes a good sample, which [`SamplingState::good`] was told of. A sample of another kind than the
+    /// target changes nothing.
     pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
         match (&mut self.data, target, sample) {
             (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
-                state.apply(sample, max_label_values);
+                state.apply(sample, self.sampling.last_good, max_label_values);
                 Progress::default()
             }
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {
