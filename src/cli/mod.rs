@@ -40,7 +40,11 @@ pub struct Cli {
 /// The options that every sub-command understands.
 #[derive(Debug, Args)]
 struct Options {
-    /// The YAML file that says which databases and tables to watch.
+    /// The YAML file that says which databases and tables to watch; or a folder, or a pattern.
+    ///
+    /// The YAML files of a folder (or those that a pattern such as '/etc/exporter/*.yaml' matches)
+    /// are one configuration: settings for all sources stand in one of them, and each has sources of
+    /// its own. SIGHUP makes the exporter read it again.
     #[arg(
         long = "config.file",
         value_name = "FILE",

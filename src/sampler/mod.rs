@@ -8,7 +8,7 @@ mod ledger;
 mod pace;
 mod takeover;
 
-pub use fleet::{ConnectorFactory, Fleet};
+pub use fleet::{CONCURRENT_SOURCES, ConnectorFactory, Fleet};
 pub use ledger::Ledger;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 use tracing::{Instrument as _, debug, info, info_span, warn};
 
@@ -45,6 +45,10 @@ pub struct Sampler {
     pub ledger: Arc<Ledger>,
     /// The exporter's clock.
     pub clock: SharedClock,
+    /// How long after the start the first sample is due.
+    pub first_after: Duration,
+    /// Bounds how many sources are asked at the same time.
+    pub turns: Arc<Semaphore>,
 }
 
 /// What came of a sample.
@@ -108,7 +112,7 @@ impl Sampler {
 
     async fn sample_for_ever(&self) {
         let targets: Vec<TargetConfig<'_>> = self.source.targets().collect();
-        let now = self.clock.monotonic();
+        let now = self.clock.monotonic() + self.first_after;
         let mut paces: Vec<Pace> =
             targets.iter().map(|target| Pace::new(target.target().sample_interval, now)).collect();
         let mut reconnect = Pace::new(self.global.sample_interval, now);
@@ -119,6 +123,8 @@ impl Sampler {
                 return; // no targets; the configuration does not allow it
             };
             tokio::time::sleep(due.saturating_sub(self.clock.monotonic())).await;
+            // The semaphore is never closed.
+            let _turn = self.turns.acquire().await.ok();
             if let Err(error) = self.connect(&mut connection).await {
                 // One attempt stands for every target that would have needed it: a database that
                 // is down is knocked at once per pause, however many targets it has.

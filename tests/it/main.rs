@@ -19,6 +19,7 @@ mod kill;
 mod lease_cases;
 mod local_time;
 mod log_cases;
+mod many_sources;
 mod mutable_logs;
 mod odd_rows;
 mod page;
