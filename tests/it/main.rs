@@ -20,6 +20,7 @@ mod lease_cases;
 mod local_time;
 mod log_cases;
 mod many_sources;
+mod mssql_scripts;
 mod mutable_logs;
 mod odd_rows;
 mod page;
