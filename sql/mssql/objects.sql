@@ -1,5 +1,6 @@
 -- Everything that is installed, for the parts of the installation and of the uninstallation that are
--- about all of it.
+-- about all of it. Its names are looked up by OBJECT_ID and compared with no column of the catalog,
+-- whose collation need not be that of tempdb.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO

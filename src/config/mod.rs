@@ -6,6 +6,7 @@
 
 mod address;
 mod duration;
+mod effective;
 mod environment;
 mod error;
 mod identifier;
@@ -28,6 +29,7 @@ mod yaml;
 use std::io::Read as _;
 use std::path::Path;
 
+pub use effective::UnwritableConfig;
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use model::*;

@@ -86,14 +86,27 @@ pub struct Mssql {
     pub database: String,
     /// SQL Server login name.
     pub user: String,
-    /// The login's password, read at start from a file, the environment or a credential.
+    /// The login's password, read at start.
     pub password: Secret,
+    /// Where it was read from.
+    pub password_source: PasswordSource,
     /// TLS.
     pub encryption: Encryption,
     /// Which server certificates are accepted.
     pub trust: Trust,
     /// Whether the login asks for a readable secondary (`ApplicationIntent=ReadOnly`).
     pub read_only_intent: bool,
+}
+
+/// Where a password is read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PasswordSource {
+    /// A file that holds nothing else.
+    File(PathBuf),
+    /// The environment variable of this name.
+    Variable(String),
+    /// The systemd credential of this name.
+    Credential(String),
 }
 
 /// Where on the host the server listens.

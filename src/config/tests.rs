@@ -9,6 +9,7 @@
 
 mod attempt_log;
 mod column;
+mod effective;
 mod file;
 mod objectives;
 mod presets;

@@ -8,7 +8,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
-use prometheus_client::encoding::{prometheus_text, text};
+use prometheus_client::encoding::{prometheus_protobuf, prometheus_text, text};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -80,7 +80,7 @@ impl Exporter {
     ///
     /// # Errors
     /// When a metric cannot be encoded, which is a defect.
-    pub fn metrics(&self, format: Format) -> Result<String, fmt::Error> {
+    pub fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
         self.pages.metrics(format)
     }
 
@@ -138,13 +138,17 @@ impl Exporter {
 }
 
 impl Pages for ExporterPages {
-    fn metrics(&self, format: Format) -> Result<String, fmt::Error> {
+    fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
         let mut page = String::new();
         match format {
             Format::PrometheusText => prometheus_text::encode(&mut page, &self.registry)?,
             Format::OpenMetrics => text::encode(&mut page, &self.registry)?,
+            // The other error is for a buffer that cannot grow.
+            Format::Protobuf => {
+                return prometheus_protobuf::encode_to_vec(&self.registry).map_err(|_| fmt::Error);
+            }
         }
-        Ok(page)
+        Ok(page.into_bytes())
     }
 
     fn ready(&self) -> Result<(), String> {

@@ -5,6 +5,7 @@
 
 pub mod families;
 mod from_state;
+mod histogram;
 mod objectives;
 pub mod page;
 mod process;
@@ -22,8 +23,7 @@ use self::families as family;
 use self::from_state::Freshness;
 use self::page::{Block, Page, Value};
 use crate::clock::SharedClock;
-use crate::state::histogram::Buckets;
-use crate::state::{Histogram, State};
+use crate::state::State;
 
 /// The state that samplers write and scrapes read. Nobody holds it across a wait.
 pub type SharedState = Arc<RwLock<State>>;
@@ -94,20 +94,12 @@ fn encode_value(metric: &mut MetricEncoder<'_>, family: &family::Family, value: 
             metric.encode_counter::<NoLabelSet, f64, f64>(&number, None)
         }
         Value::Number(number) => metric.encode_gauge(&number),
-        Value::Histogram(histogram) => match family.buckets {
-            Some(buckets) => encode_histogram(metric, buckets, histogram),
+        Value::Histogram(values) => match family.buckets {
+            Some(buckets) => histogram::encode(metric, buckets, values),
             None => Err(fmt::Error),
         },
         Value::Info => Ok(()),
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ticks")]
-fn encode_histogram(metric: &mut MetricEncoder<'_>, buckets: &Buckets, histogram: &Histogram) -> fmt::Result {
-    let seconds = |ticks: u64| ticks as f64 / f64::from(buckets.ticks_per_second);
-    let bounds = buckets.bounds.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
-    let counts: Vec<(f64, u64)> = bounds.zip(histogram.counts.iter().copied()).collect();
-    metric.encode_histogram::<NoLabelSet>(seconds(histogram.sum), histogram.count(), &counts, None)
 }
 
 /// The labels of one series, as the encoder wants them.

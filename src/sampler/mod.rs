@@ -238,12 +238,13 @@ impl Sampler {
 
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
         let Failure { error, took, connected } = failure;
+        let now_ms = self.clock.unix_ms();
         self.ledger.change(&self.source.name, |source| {
             // A statement that was cancelled in order was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
             source.up = Some(*connected && answered);
             if let Some(known) = source.targets.get_mut(position) {
-                known.sampling.failed(error.reason, *took);
+                known.sampling.failed(error, *took, now_ms);
             }
         });
         warn!(

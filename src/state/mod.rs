@@ -5,7 +5,9 @@ mod control_table;
 pub mod histogram;
 mod labels;
 mod log;
+mod native_buckets;
 mod queue;
+pub mod recent;
 mod reclaims;
 mod run_log;
 mod sampling;
@@ -16,10 +18,11 @@ pub use control_table::{ControlTableState, KindState};
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Limits, Log, LogRow};
+pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
-pub use sampling::SamplingState;
+pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Tail, TailRow};
 
 use std::time::Duration;
@@ -172,7 +175,7 @@ impl TargetState {
     pub fn restore(&mut self, saved: TargetData) {
         match (&mut self.data, saved) {
             (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
-            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.log.restore(saved.log),
+            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.restore(saved),
             (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
             (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
                 state.log.restore(saved.log)
@@ -196,11 +199,12 @@ impl TargetState {
         }
     }
 
-    /// Takes a good sample. A sample of another kind than the target changes nothing.
+    /// Takes a good sample, which [`SamplingState::good`] was told of. A sample of another kind than the
+    /// target changes nothing.
     pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
         match (&mut self.data, target, sample) {
             (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
-                state.apply(sample, max_label_values);
+                state.apply(sample, self.sampling.last_good, max_label_values);
                 Progress::default()
             }
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {

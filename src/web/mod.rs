@@ -33,7 +33,7 @@ pub trait Pages: Send + Sync + 'static {
     /// # Errors
     ///
     /// When the page could not be encoded; the client is told so, and the error is logged.
-    fn metrics(&self, format: Format) -> Result<String, fmt::Error>;
+    fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error>;
 
     /// Whether the exporter is ready to be scraped. Runs on the reactor: it must not block.
     ///
@@ -62,13 +62,16 @@ pub enum Reloaded {
     NotAllowed,
 }
 
-/// The text formats a metrics page can be written in.
+/// The formats a metrics page can be written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// The Prometheus text format, version 0.0.4: what everything can read.
     PrometheusText,
     /// OpenMetrics text, version 1.0.0: given only to a client that names it.
     OpenMetrics,
+    /// Prometheus' protobuf messages, each after its length: the only format with native histograms.
+    /// Given only to a client that names it.
+    Protobuf,
 }
 
 impl Format {
@@ -78,6 +81,9 @@ impl Format {
         match self {
             Self::PrometheusText => prometheus_client::encoding::prometheus_text::CONTENT_TYPE,
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Self::Protobuf => {
+                "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+            }
         }
     }
 }

@@ -153,7 +153,7 @@ impl Site {
         let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
-            let page = pages.metrics(format)?.into_bytes();
+            let page = pages.metrics(format)?;
             Ok(if gzip { compressed(page) } else { (page, false) })
         });
         let Some((body, gzipped)) = rendered.await else {

@@ -25,6 +25,7 @@ mod page;
 mod parse;
 mod plan;
 mod process;
+mod protobuf;
 mod published_tables;
 mod queue_cases;
 mod readme;
@@ -35,6 +36,8 @@ mod reload;
 mod runbooks;
 mod secrets;
 mod stop;
+#[path = "../support/stopped_time.rs"]
+mod stopped_time;
 mod support;
 mod tailing;
 #[path = "../support/tds_fault_server.rs"]

@@ -11,7 +11,7 @@ use sqlqueue_exporter::state_file::StateFile;
 use tempfile::TempDir;
 
 use crate::binary::run;
-use crate::process::{Process, TERM, eventually, exporter};
+use crate::process::{Process, TERM, count_events, eventually, exporter};
 use crate::support::{Bench, Series};
 use crate::tds_fault_server::FaultServer;
 
@@ -198,7 +198,8 @@ fn a_hangup_reads_the_configuration_again_and_a_broken_one_changes_nothing() {
     let series = process.scrape();
     series.assert(OK, 1.0);
     series.assert(TAKEN_AT, started);
-    assert_eq!(process.count_events("the one before stays in force"), 1, "{}", process.log());
+    process.await_event("the one before stays in force");
+    assert_eq!(count_events(&process.log(), "the one before stays in force"), 1, "{}", process.log());
     assert!(process.log().contains("did you mean `lease`"), "{}", process.log());
 
     world.write(&[QUEUE, RUNS].concat());
