@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+import project
 import servers
 from model import Json, load, panels, selector, variables
 from servers import Prometheus
@@ -17,6 +18,8 @@ from variables import substitute
 DASHBOARDS = load()
 BINARIES = os.environ["PROMETHEUS"].split(":")
 RANGE_SECONDS = 60
+# As alerts/links.rules.yml has it.
+RUNBOOKS = "https://wiki.example.org/sqlqueue/runbooks"
 
 # As chosen in Grafana: all of what can be chosen together, and the demo's queue with an attempt log.
 CHOSEN = {
@@ -63,7 +66,7 @@ def healthy(request, tmp_path_factory) -> Iterator[Prometheus]:
     folder = tmp_path_factory.mktemp("healthy")
     with (
         servers.demo(folder / "demo") as address,
-        servers.prometheus(request.param, folder / "prometheus", address, []) as prometheus,
+        servers.prometheus(request.param, folder / "prometheus", address, project.rule_files()) as prometheus,
     ):
         waiting = {key: panel for key, panel in every_panel().items() if key not in empty_when_well()}
 
@@ -110,7 +113,6 @@ def test_variables_offer_what_the_demo_has(healthy):
             "source": ["demo"],
             "queue": ["jobs", "work"],
             "run_log": ["notifications"],
-            # Recorded by the rules, which are not loaded.
-            "runbooks": [],
+            "runbooks": [RUNBOOKS],
         }
         assert values == expected[name], (uid, name)
