@@ -33,6 +33,7 @@ mod queue_cases;
 mod readme;
 mod real_server;
 mod reclaims;
+mod reference;
 mod related_times;
 mod reload;
 mod runbooks;
