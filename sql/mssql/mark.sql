@@ -3,9 +3,11 @@
 DECLARE @kind VARCHAR(9);
 DECLARE @name SYSNAME;
 DECLARE unmarked CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
-    SELECT w.Kind, w.Name
+    SELECT
+        w.ObjectKind,
+        w.ObjectName
     FROM #sqlqueue_object AS w
-        INNER JOIN sys.objects AS o ON o.schema_id = SCHEMA_ID(N'$(SchemaName)') AND o.name = w.Name
+        INNER JOIN sys.objects AS o ON w.ObjectName = o.name AND o.schema_id = SCHEMA_ID(N'$(SchemaName)')
     WHERE NOT EXISTS (
         SELECT 1
         FROM sys.extended_properties AS p

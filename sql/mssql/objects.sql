@@ -5,10 +5,10 @@ SET ANSI_NULLS ON;
 GO
 DROP TABLE IF EXISTS #sqlqueue_object;
 CREATE TABLE #sqlqueue_object (
-    Kind VARCHAR(9) NOT NULL,
-    Name SYSNAME NOT NULL
+    ObjectKind VARCHAR(9) NOT NULL,
+    ObjectName SYSNAME NOT NULL
 );
-INSERT INTO #sqlqueue_object (Kind, Name)
+INSERT INTO #sqlqueue_object (ObjectKind, ObjectName)
 VALUES
     ('TABLE', N'JobQueue'),
     ('TABLE', N'JobAttempt'),

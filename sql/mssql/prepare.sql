@@ -17,7 +17,7 @@ GO
 DECLARE @foreign SYSNAME = (
     SELECT MIN(o.name)
     FROM sys.objects AS o
-        INNER JOIN #sqlqueue_object AS w ON w.Name = o.name
+        INNER JOIN #sqlqueue_object AS w ON o.name = w.ObjectName
     WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)')
         AND NOT EXISTS (
             SELECT 1

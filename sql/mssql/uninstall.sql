@@ -13,7 +13,7 @@ GO
 DECLARE @foreign SYSNAME = (
     SELECT MIN(o.name)
     FROM sys.objects AS o
-        INNER JOIN #sqlqueue_object AS w ON w.Name = o.name
+        INNER JOIN #sqlqueue_object AS w ON o.name = w.ObjectName
     WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)')
         AND NOT EXISTS (
             SELECT 1
@@ -33,10 +33,10 @@ END;
 DECLARE @removed INT = 0;
 DECLARE @statement NVARCHAR(MAX);
 DECLARE installed CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
-    SELECT N'DROP ' + w.Kind + N' [$(SchemaName)].' + QUOTENAME(w.Name)
+    SELECT N'DROP ' + w.ObjectKind + N' [$(SchemaName)].' + QUOTENAME(w.ObjectName)
     FROM #sqlqueue_object AS w
-    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.Name)) IS NOT NULL
-    ORDER BY w.Kind;
+    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+    ORDER BY w.ObjectKind;
 
 BEGIN TRANSACTION;
 OPEN installed;
@@ -56,7 +56,11 @@ IF EXISTS (
     WHERE p.class = 3 AND p.major_id = SCHEMA_ID(N'$(SchemaName)') AND p.name = N'sqlqueue_exporter'
 )
 BEGIN
-    IF EXISTS (SELECT 1 FROM sys.objects AS o WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)'))
+    IF EXISTS (
+        SELECT 1
+        FROM sys.objects AS o
+        WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)')
+    )
         PRINT 'The schema $(SchemaName) stays: something else is in it.';
     ELSE
         EXEC (N'DROP SCHEMA [$(SchemaName)]');

@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS JobQueue (
 CREATE INDEX IF NOT EXISTS IX_JobQueue_State_AvailableAt ON JobQueue (State, AvailableAt);
 
 -- One job a business key, so that enqueuing the same thing twice makes one job.
-CREATE UNIQUE INDEX IF NOT EXISTS UQ_JobQueue_BusinessKey ON JobQueue (BusinessKey)
+CREATE UNIQUE INDEX IF NOT EXISTS UX_JobQueue_BusinessKey ON JobQueue (BusinessKey)
     WHERE BusinessKey IS NOT NULL;
 
 -- For the purge only; holds no unfinished row.

@@ -52,7 +52,7 @@ async fn run_database(
     let stop = CancellationToken::new();
     let exporter = Exporter::new(config, SystemClock::shared())?;
     let serving = async {
-        let served = exporter.run(listeners, web, stop.cancelled()).await;
+        let served = exporter.run(listeners, web, None, stop.cancelled()).await;
         stop.cancel();
         served
     };

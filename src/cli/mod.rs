@@ -72,6 +72,12 @@ struct Options {
     #[arg(long = "web.config.file", value_name = "FILE", global = true)]
     web_config_file: Option<PathBuf>,
 
+    /// Let a POST to /-/reload make the exporter read its configuration again, as SIGHUP does.
+    ///
+    /// Whoever reaches the port can then do so; it is off unless asked for, as in Prometheus.
+    #[arg(long = "web.enable-lifecycle", global = true)]
+    enable_lifecycle: bool,
+
     /// How much to log.
     #[arg(long = "log.level", value_name = "LEVEL", value_enum, default_value_t, global = true)]
     log_level: LogLevel,

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
+use tokio::sync::mpsc;
 use tracing::info;
 
 use super::{Failure, Options, block_on, load};
 use crate::clock::SystemClock;
-use crate::config::{Config, Environment};
-use crate::exporter::Exporter;
+use crate::config::{self, Config, Environment};
+use crate::exporter::{Exporter, Reloading};
 use crate::web;
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
@@ -22,9 +23,33 @@ async fn serve(options: &Options, config: Config, web: web::Options) -> Result<(
     // Bound before anything is sampled: a port that is taken is told at once.
     let listeners = web::bind(&options.listen_addresses).await?;
     let exporter = Exporter::new(config, SystemClock::shared())?;
-    exporter.run(listeners, web, stop).await?;
+    let file = options.config_file.clone();
+    let reloading = Reloading {
+        read: Box::new(move || config::load(&file, &Environment::process())),
+        asked: reload_signal(),
+        over_http: options.enable_lifecycle,
+    };
+    exporter.run(listeners, web, Some(reloading), stop).await?;
     info!("stopped");
     Ok(())
+}
+
+/// A message each time that the process is asked to read its configuration again: SIGHUP.
+fn reload_signal() -> mpsc::Receiver<()> {
+    let (asking, asked) = mpsc::channel(1);
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // Registered before anything is started, so that an early signal does not end the process.
+        if let Ok(mut hangups) = signal(SignalKind::hangup()) {
+            tokio::spawn(
+                async move { while hangups.recv().await.is_some() && asking.send(()).await.is_ok() {} },
+            );
+        }
+    }
+    #[cfg(not(unix))]
+    drop(asking);
+    asked
 }
 
 /// Resolves when the process is asked to stop: SIGTERM or SIGINT. Listens from the call on, so that

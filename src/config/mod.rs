@@ -31,7 +31,9 @@ use std::path::Path;
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use model::*;
-pub use objectives::{Objectives, QueueObjectives, RunLogObjectives};
+pub use objectives::{
+    AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
+};
 pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;

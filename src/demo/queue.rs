@@ -254,9 +254,9 @@ fn add_attempt(transaction: &Transaction<'_>, job_id: i64, ending: Ending) -> Re
         .map(drop)
 }
 
-/// Makes a job that was given up ready again, with `more_attempts` attempts before it; `false` when it
-/// is not in the failed state.
-pub fn requeue(connection: &Connection, job_id: i64, more_attempts: u32) -> Result<bool> {
+/// Makes a job that was given up ready again, with `more_attempts` attempts before it, or else as many
+/// as it has been allowed so far; `false` when it is not in the failed state.
+pub fn requeue(connection: &Connection, job_id: i64, more_attempts: Option<u32>) -> Result<bool> {
     let changed = connection
         .prepare_cached(include_str!("../../sql/sqlite/job_queue/requeue.sql"))?
         .execute(named_params! { ":job_id": job_id, ":more_attempts": more_attempts })?;

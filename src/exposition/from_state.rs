@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::families as family;
-use super::objectives::{add_queue_objectives, add_run_log_objectives};
+use super::objectives::{
+    add_attempt_log_objectives, add_queue_objectives, add_run_log_objectives, add_source_objectives,
+};
 use super::page::{Label, Page, Value};
 use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
@@ -28,9 +30,11 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
     for source in &state.sources {
         add_source(page, source, freshness);
     }
+    page.add(&family::CONFIG_RELOAD_SUCCESSFUL, Vec::new(), Value::Number(flag(state.config.successful)));
+    let read_at = seconds(state.config.last_success_ms);
+    page.add(&family::CONFIG_RELOAD_TIMESTAMP, Vec::new(), Value::Number(read_at));
     if let Some(saving) = state.saving {
-        let successful = if saving.successful { 1.0 } else { 0.0 };
-        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(successful));
+        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(flag(saving.successful)));
         if let Some(at) = saving.last_success_ms {
             page.add(&family::STATE_SAVE_TIMESTAMP, Vec::new(), Value::Number(seconds(at)));
         }
@@ -39,11 +43,12 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
 
 fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
     let of_source = || vec![("source", Cow::from(source.name.as_str()))];
-    page.add(&family::UP, of_source(), Value::Number(if source.up == Some(true) { 1.0 } else { 0.0 }));
+    page.add(&family::UP, of_source(), Value::Number(flag(source.up == Some(true))));
     let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));
     if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
     }
+    add_source_objectives(page, &of_source(), &source.objectives);
     // Two targets can find the same queue name in their tables; the first one keeps it, because a
     // page with the same series twice is refused as a whole. It keeps it while its gauges are
     // withdrawn, too: a series must not go over to another table.
@@ -53,7 +58,7 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     let with_history = queues_with_history(source);
     for target in &source.targets {
         let labels = Labels { source, target };
-        add_sampling(page, labels, &target.sampling);
+        add_sampling(page, labels, &target.sampling, freshness.stale_after);
         let fresh = is_fresh(target, freshness);
         match &target.data {
             TargetData::Queue(queue) => {
@@ -101,7 +106,13 @@ fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
     target.is_fresh(freshness.now, freshness.stale_after)
 }
 
-fn add_sampling<'a>(page: &mut Page<'a>, labels: Labels<'a>, sampling: &'a SamplingState) {
+fn add_sampling<'a>(
+    page: &mut Page<'a>,
+    labels: Labels<'a>,
+    sampling: &'a SamplingState,
+    stale_after: Duration,
+) {
+    page.add(&family::STALE_AFTER, labels.of_target(), Value::Number(stale_after.as_secs_f64()));
     page.add(&family::SAMPLES, labels.of_target(), Value::Count(sampling.samples));
     for (reason, count) in &sampling.errors {
         page.add(&family::SAMPLE_ERRORS, labels.with("reason", reason.as_str()), Value::Count(*count));
@@ -178,6 +189,7 @@ fn add_attempts<'a>(
     queue: &'a AttemptState,
 ) {
     let labels = || of_queue(source, name);
+    add_attempt_log_objectives(page, &labels(), &state.objectives);
     for (outcome, count) in &queue.outcomes {
         let mut labels = labels();
         labels.push(("outcome", outcome.as_str().into()));
@@ -211,6 +223,7 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
             let times = [
                 (&family::RUN_LAST_START, step.last_start_ms),
                 (&family::RUN_LAST_SUCCESS, step.last_success_ms),
+                (&family::RUN_LAST_ERROR, step.last_error_ms),
             ];
             for (family, time_ms) in times {
                 if let Some(time_ms) = time_ms {
@@ -230,8 +243,7 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
         page.add(&family::RUN_IN_PROGRESS, labels.with("step", step), Value::Number(running));
     }
     if let Some(lock) = state.lock {
-        let held = if lock.held { 1.0 } else { 0.0 };
-        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(held));
+        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(flag(lock.held)));
         let for_seconds = number(lock.held_ms) / 1000.0;
         page.add(&family::RUN_LOCK_HELD_DURATION, labels.of_target(), Value::Number(for_seconds));
     }
@@ -275,6 +287,11 @@ impl<'a> Labels<'a> {
         labels.push((name, value.into()));
         labels
     }
+}
+
+/// A yes or no, as Prometheus writes it.
+const fn flag(holds: bool) -> f64 {
+    if holds { 1.0 } else { 0.0 }
 }
 
 /// Milliseconds as seconds. Exact to the millisecond for any date (2^53 ms are 285 000 years).

@@ -3,9 +3,12 @@
 //! A target that fails costs no other target its sample. Samples never overlap and never queue up:
 //! what is late is left out.
 
+mod fleet;
 mod ledger;
 mod pace;
+mod takeover;
 
+pub use fleet::{ConnectorFactory, Fleet};
 pub use ledger::Ledger;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,8 +43,6 @@ pub struct Sampler {
     pub connector: Arc<dyn Connector>,
     /// Where samples go.
     pub ledger: Arc<Ledger>,
-    /// The index of this source in the state.
-    pub index: usize,
     /// The exporter's clock.
     pub clock: SharedClock,
 }
@@ -188,7 +189,7 @@ impl Sampler {
         position: usize,
         target: TargetConfig<'_>,
     ) -> Result<Answer, Failure> {
-        let request = self.ledger.request(self.index, position, target);
+        let request = self.ledger.request(&self.source.name, position, target);
         let failed = |error, took| Failure { error, took, connected: true };
         let statement =
             statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout)
@@ -216,7 +217,7 @@ impl Sampler {
         let Answer { sample, took, asked_ms } = answer;
         let skew_ms = sample.now_ms().saturating_sub(asked_ms);
         // The only writer of this target is this task, so it can change a copy and commit that.
-        let Some(mut after) = self.ledger.target(self.index, position) else {
+        let Some(mut after) = self.ledger.target(&self.source.name, position) else {
             return Ok(Progress::default());
         };
         let first = after.sampling.samples == 0;
@@ -227,7 +228,7 @@ impl Sampler {
             took: Some(took),
             connected: true,
         })?;
-        self.ledger.commit(self.index, position, target, after, skew_ms).await;
+        self.ledger.commit(&self.source, position, target, after, skew_ms).await;
         if first {
             info!(kind = target.label(), target = %target.target().name, "first sample is good");
         }
@@ -237,7 +238,7 @@ impl Sampler {
 
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
         let Failure { error, took, connected } = failure;
-        self.ledger.change(self.index, |source| {
+        self.ledger.change(&self.source.name, |source| {
             // A statement that was cancelled in order was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
             source.up = Some(*connected && answered);

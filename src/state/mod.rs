@@ -5,6 +5,7 @@ mod control_table;
 pub mod histogram;
 mod labels;
 mod log;
+mod native_buckets;
 mod queue;
 mod reclaims;
 mod run_log;
@@ -16,6 +17,7 @@ pub use control_table::{ControlTableState, KindState};
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Limits, Log, LogRow};
+pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
@@ -26,7 +28,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Source, TargetConfig};
+use crate::config::{Config, Source, SourceObjectives, TargetConfig};
 use crate::sample::Sample;
 use crate::statement::TailRequest;
 
@@ -37,6 +39,20 @@ pub struct State {
     pub sources: Vec<SourceState>,
     /// How saving goes; `None` without a state file.
     pub saving: Option<SavingState>,
+    /// How reading the configuration goes.
+    pub config: ConfigState,
+    /// Age past which the gauges of a target are withdrawn; as configured.
+    #[serde(skip)]
+    pub stale_after: Duration,
+}
+
+/// How reading the configuration goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigState {
+    /// Whether it could be taken over the last time that it was read.
+    pub successful: bool,
+    /// When it was last taken over, by the exporter's clock, in milliseconds since the epoch.
+    pub last_success_ms: i64,
 }
 
 /// How saving the state goes.
@@ -57,6 +73,9 @@ pub struct SourceState {
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
     pub clock_skew_ms: Option<i64>,
+    /// What the database is meant to keep to; as configured.
+    #[serde(skip)]
+    pub objectives: SourceObjectives,
     /// Its targets, in the order of [`Source::targets`].
     pub targets: Vec<TargetState>,
 }
@@ -110,9 +129,26 @@ impl State {
             name: source.name.clone(),
             up: None,
             clock_skew_ms: None,
+            objectives: source.objectives,
             targets: source.targets().map(target).collect(),
         };
-        Self { sources: config.sources.iter().map(source).collect(), saving: None }
+        Self {
+            sources: config.sources.iter().map(source).collect(),
+            saving: None,
+            config: ConfigState::default(),
+            stale_after: config.global.stale_after,
+        }
+    }
+
+    /// What is known about the database of this name.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&SourceState> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+
+    /// The same, to be changed.
+    pub fn source_mut(&mut self, name: &str) -> Option<&mut SourceState> {
+        self.sources.iter_mut().find(|source| source.name == name)
     }
 
     /// Whether each target was sampled at least once, well or not.
@@ -138,7 +174,7 @@ impl TargetState {
     pub fn restore(&mut self, saved: TargetData) {
         match (&mut self.data, saved) {
             (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
-            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.log.restore(saved.log),
+            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.restore(saved),
             (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
             (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
                 state.log.restore(saved.log)

@@ -48,8 +48,14 @@ pub struct StepState {
     pub last_start_ms: Option<i64>,
     /// End of the newest row that went well, ms since the epoch.
     pub last_success_ms: Option<i64>,
-    /// The ids of those two rows: the newest row is the one with the highest id, whatever its times.
+    /// End of the newest row that is an error, ms since the epoch.
+    #[serde(default)]
+    pub last_error_ms: Option<i64>,
+    /// The ids of the first two rows: the newest row is the one with the highest id, whatever its times.
     newest_ids: (Option<i64>, Option<i64>),
+    /// The id of the third.
+    #[serde(default)]
+    newest_error_id: Option<i64>,
 }
 
 /// The application lock, as far as samples can tell.
@@ -72,7 +78,9 @@ impl Default for StepState {
             candidates: 0,
             last_start_ms: None,
             last_success_ms: None,
+            last_error_ms: None,
             newest_ids: (None, None),
+            newest_error_id: None,
         }
     }
 }
@@ -110,6 +118,9 @@ impl RunLogState {
         self.consecutive_skips = saved.consecutive_skips;
         self.newest_run_id = saved.newest_run_id;
         self.log.restore(saved.log);
+        for step in self.log.series.values_mut() {
+            step.duration.restored(&histogram::WORK);
+        }
     }
 
     pub(super) fn apply(&mut self, log: &RunLog, sample: RunLogSample, max_label_values: usize) -> Progress {
@@ -161,10 +172,14 @@ impl StepState {
             *newest = Some(entry.id);
             self.last_start_ms = entry.start_ms.or(self.last_start_ms);
         }
-        let went_well = !entry.open && matches!(entry.outcome, Outcome::Ok | Outcome::Warning);
-        if went_well && *newest_success <= Some(entry.id) {
-            *newest_success = Some(entry.id);
-            self.last_success_ms = entry.end_ms.or(entry.start_ms).or(self.last_success_ms);
+        let (newest, last_end_ms) = match entry.outcome {
+            Outcome::Ok | Outcome::Warning => (newest_success, &mut self.last_success_ms),
+            Outcome::Error => (&mut self.newest_error_id, &mut self.last_error_ms),
+            Outcome::Skipped => return,
+        };
+        if !entry.open && *newest <= Some(entry.id) {
+            *newest = Some(entry.id);
+            *last_end_ms = entry.end_ms.or(entry.start_ms).or(*last_end_ms);
         }
     }
 

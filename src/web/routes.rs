@@ -15,7 +15,7 @@ use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
 
 use super::auth::BasicAuth;
-use super::{Pages, negotiate};
+use super::{Pages, Reloaded, negotiate};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
 /// is pure computation: more threads than this would only take the processor from the samplers.
@@ -23,6 +23,7 @@ const CONCURRENT_RENDERS: usize = 4;
 
 const HEALTHY: &str = "/-/healthy";
 const READY: &str = "/-/ready";
+const RELOAD: &str = "/-/reload";
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
@@ -109,6 +110,8 @@ impl Site {
         } else if !self.is_route(path) {
             let hint = format!("not found: the metrics are at {}\n", self.telemetry_path);
             reply(StatusCode::NOT_FOUND, PLAIN, hint)
+        } else if path == RELOAD {
+            self.reload(&head.method).await
         } else if head.method != Method::GET && head.method != Method::HEAD {
             let mut refusal =
                 reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "method not allowed: use GET or HEAD\n");
@@ -143,14 +146,14 @@ impl Site {
     }
 
     fn is_route(&self, path: &str) -> bool {
-        path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | "/")
+        path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | RELOAD | "/")
     }
 
     async fn metrics(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
         let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
-            let page = pages.metrics(format)?.into_bytes();
+            let page = pages.metrics(format)?;
             Ok(if gzip { compressed(page) } else { (page, false) })
         });
         let Some((body, gzipped)) = rendered.await else {
@@ -170,6 +173,29 @@ impl Site {
         match self.pages.ready() {
             Ok(()) => reply(StatusCode::OK, PLAIN, "ready\n"),
             Err(reason) => reply(StatusCode::SERVICE_UNAVAILABLE, PLAIN, reason + "\n"),
+        }
+    }
+
+    /// As in Prometheus: POST or PUT, and forbidden unless a flag allows it.
+    async fn reload(&self, method: &Method) -> Response<Full<Bytes>> {
+        if method != Method::POST && method != Method::PUT {
+            let hint = "method not allowed: use POST or PUT\n";
+            let mut refusal = reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, hint);
+            refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, PUT"));
+            return refusal;
+        }
+        match self.pages.reload().await {
+            Reloaded::Done => reply(StatusCode::OK, PLAIN, "the configuration is reloaded\n"),
+            Reloaded::Refused(reason) => {
+                let reason =
+                    format!("the configuration is not reloaded, the one before stays in force: {reason}\n");
+                reply(StatusCode::BAD_REQUEST, PLAIN, reason)
+            }
+            Reloaded::NotAllowed => reply(
+                StatusCode::FORBIDDEN,
+                PLAIN,
+                "reloading over HTTP is off: start with --web.enable-lifecycle\n",
+            ),
         }
     }
 

@@ -27,6 +27,10 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 fn content_types_are_the_registered_ones() {
     assert_eq!(Format::PrometheusText.content_type(), TEXT);
     assert_eq!(Format::OpenMetrics.content_type(), OPENMETRICS);
+    assert_eq!(
+        Format::Protobuf.content_type(),
+        "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+    );
 }
 
 #[tokio::test]

@@ -190,13 +190,12 @@ impl World {
             highest: AtomicUsize::new(0),
         });
         let ledger = Arc::new(Ledger::open(&config, Arc::clone(&clock)).unwrap());
-        let collector = StateCollector::new(ledger.state(), Arc::clone(&clock), config.global.stale_after);
+        let collector = StateCollector::new(ledger.state(), Arc::clone(&clock));
         let sampler = Sampler {
             source: config.sources[0].clone(),
             global: config.global,
             connector: Arc::new(Handle(Arc::clone(&moody))),
             ledger,
-            index: 0,
             clock,
         };
         let (stop, stopped) = watch::channel(false);

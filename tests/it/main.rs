@@ -25,12 +25,14 @@ mod page;
 mod parse;
 mod plan;
 mod process;
+mod protobuf;
 mod published_tables;
 mod queue_cases;
 mod readme;
 mod real_server;
 mod reclaims;
 mod related_times;
+mod reload;
 mod secrets;
 mod stop;
 #[path = "../support/stopped_time.rs"]

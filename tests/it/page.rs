@@ -2,6 +2,7 @@
 
 mod hostile_values;
 mod objectives;
+mod protobuf;
 mod withdrawal;
 
 use sqlqueue_exporter::exporter::Exporter;
@@ -9,7 +10,7 @@ use sqlqueue_exporter::exposition::families;
 use sqlqueue_exporter::web::Format;
 
 use crate::parse::ParsedPage;
-use crate::support::{Bench, assert_golden, project_file};
+use crate::support::{Bench, assert_golden, project_file, text_page};
 
 /// The demo's tables.
 pub const SCHEMA: &str = include_str!("../../sql/sqlite/schema.sql");
@@ -36,7 +37,8 @@ async fn full_exporter(bench: &Bench) -> Exporter {
         INSERT INTO JobQueue (State, AvailableAt, EnqueuedAt, Attempts, MaxAttempts, Payload)
             VALUES ('R', '2026-11-30 11:59:00.000', '2026-11-30 11:59:00.000', 1, 5, 'a');
         INSERT INTO RunLog (Step, StartedAt, EndedAt, DurationMs, Candidates, Outcome)
-            VALUES ('run', '2026-11-30 11:59:00.000', '2026-11-30 11:59:01.500', 1500, 2, 'ok');
+            VALUES ('run', '2026-11-30 11:59:00.000', '2026-11-30 11:59:01.500', 1500, 2, 'ok'),
+                ('sync', '2026-11-30 11:59:00.000', '2026-11-30 11:59:01.500', 1500, 2, 'error');
         INSERT INTO NotificationControl (Kind, Key, CreatedAt)
             VALUES ('comment', 1, '2026-11-30 11:59:00.000');
         INSERT INTO application_lock VALUES ('run', 'somebody', '2026-11-30 11:59:00.000')",
@@ -48,7 +50,7 @@ async fn full_exporter(bench: &Bench) -> Exporter {
 }
 
 fn pages(exporter: &Exporter) -> (ParsedPage, ParsedPage) {
-    let page = |format| exporter.metrics(format).unwrap();
+    let page = |format| text_page(exporter, format);
     (
         ParsedPage::prometheus(&page(Format::PrometheusText)),
         ParsedPage::openmetrics(&page(Format::OpenMetrics)),

@@ -73,6 +73,11 @@ pub fn patient_config(database: &str, targets: &str, environment: &Environment) 
     config
 }
 
+/// The page in one of the text formats.
+pub fn text_page(exporter: &Exporter, format: Format) -> String {
+    String::from_utf8(exporter.metrics(format).unwrap()).unwrap()
+}
+
 /// Fails unless a file of the project says what it should. Run with UPDATE_GOLDEN=1 it writes the
 /// file instead, for a person to read the difference and to commit it.
 #[track_caller]
@@ -115,7 +120,7 @@ pub struct Series(BTreeMap<String, f64>);
 impl Series {
     /// Reads a page in the Prometheus text format; a series that comes twice is a failure.
     pub fn of(exporter: &Exporter) -> Self {
-        Self::parse(&exporter.metrics(Format::PrometheusText).unwrap())
+        Self::parse(&text_page(exporter, Format::PrometheusText))
     }
 
     /// The same of a page that came another way.

@@ -9,11 +9,7 @@ SET State       = CASE WHEN Attempts >= MaxAttempts THEN 'F' ELSE 'R' END,
                       ELSE strftime('%Y-%m-%d %H:%M:%f', 'now')
                   END,
     FinishedAt  = CASE WHEN Attempts >= MaxAttempts THEN strftime('%Y-%m-%d %H:%M:%f', 'now') END,
-    LastError   = printf(
-                      '%slease lapsed at %s in attempt %d of %d',
-                      CASE WHEN Attempts >= MaxAttempts THEN printf('given up after %d attempts: ', Attempts) END,
-                      LeaseUntil, Attempts, MaxAttempts
-                  ),
+    LastError   = printf('lease lapsed at %s in attempt %d of %d', LeaseUntil, Attempts, MaxAttempts),
     ClaimToken  = NULL,
     LeaseUntil  = NULL
 WHERE JobId IN (

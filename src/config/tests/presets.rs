@@ -234,6 +234,7 @@ fn a_target_that_says_anything_of_a_column_starts_from_nothing() {
         (
             TargetKind::Queue,
             &[
+                "id",
                 "queue_label",
                 "lookup",
                 "state",

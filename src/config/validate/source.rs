@@ -4,7 +4,7 @@ use serde_saphyr::Spanned;
 
 use super::checker::{Checker, Names};
 use super::target::{Backend, Scope};
-use super::{InForce, attempt_log, control_table, queue, run_log};
+use super::{InForce, attempt_log, control_table, objectives, queue, run_log};
 use crate::config::Secret;
 use crate::config::model::{Database, Encryption, Endpoint, Global, Mssql, Source, Sqlite, Trust};
 use crate::config::raw::{RawIntent, RawMssql, RawSource, RawSqlite};
@@ -39,6 +39,8 @@ pub(super) fn source(
             (Backend::Mssql, None)
         }
     };
+    let own = objectives::given(raw.objectives);
+    let objectives = objectives::source(checker, own, global.objectives.sources);
     let scope = Scope {
         backend,
         reads_secondary: matches!(&database, Some(Database::Mssql(mssql)) if mssql.read_only_intent),
@@ -60,7 +62,15 @@ pub(super) fn source(
     let attempt_logs = checker.targets(raw.attempt_logs, &scope, attempt_log::attempt_log);
     let run_logs = checker.targets(raw.run_logs, &scope, run_log::run_log);
     let control_tables = checker.targets(raw.control_tables, &scope, control_table::control_table);
-    Some(Source { name: name?, database: database?, queues, attempt_logs, run_logs, control_tables })
+    Some(Source {
+        name: name?,
+        database: database?,
+        objectives,
+        queues,
+        attempt_logs,
+        run_logs,
+        control_tables,
+    })
 }
 
 fn is_empty<T>(list: &Field<Vec<T>>) -> bool {

@@ -49,8 +49,8 @@ impl Fake {
 }
 
 impl Pages for Fake {
-    fn metrics(&self, format: Format) -> Result<String, fmt::Error> {
-        (self.metrics)(format)
+    fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
+        (self.metrics)(format).map(String::into_bytes)
     }
 
     fn ready(&self) -> Result<(), String> {
