@@ -72,7 +72,7 @@ impl Collector for StateCollector {
             }
         } else {
             from_state::add_state(&mut page, &state, freshness);
-            page.add(&family::BUILD_INFO, vec![("version", env!("CARGO_PKG_VERSION").into())], Value::Info);
+            page.add(&family::BUILD_INFO, build(), Value::Info);
             if let Some(facts) = process::read() {
                 process::add_process(&mut page, facts);
             }
@@ -82,6 +82,11 @@ impl Collector for StateCollector {
         }
         Ok(())
     }
+}
+
+/// What this program was built from.
+fn build<'a>() -> Vec<page::Label<'a>> {
+    vec![("version", env!("CARGO_PKG_VERSION").into()), ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into())]
 }
 
 fn encode_block(encoder: &mut DescriptorEncoder<'_>, block: &Block<'_>) -> fmt::Result {

@@ -38,6 +38,7 @@ mod related_times;
 mod reload;
 mod runbooks;
 mod secrets;
+mod service;
 mod stop;
 #[path = "../support/stopped_time.rs"]
 mod stopped_time;
