@@ -60,6 +60,38 @@ def with_data(prometheus: Prometheus, panel: Json) -> bool:
     return True
 
 
+class Answers:
+    """A Prometheus that gives one answer to everything."""
+
+    def __init__(self, *series: tuple[Json, list[float]]) -> None:
+        self._series = [{"labels": labels, "values": values} for labels, values in series]
+
+    def query_range(self, expr: str, seconds: int) -> list[Json]:
+        return self._series
+
+
+@pytest.mark.parametrize(
+    ("kind", "legend", "answers", "shown"),
+    [
+        ("timeseries", "", Answers(), False),
+        ("timeseries", "", Answers(({}, [math.nan, math.nan])), False),
+        ("timeseries", "", Answers(({}, [math.nan, 0.0])), True),
+        ("heatmap", "{{le}}", Answers(({"le": "1.0"}, [0.0, 0.0])), False),
+        ("heatmap", "{{le}}", Answers(({"le": "1.0"}, [0.0, 2.0])), True),
+        ("timeseries", "{{step}}", Answers(({"step": "run"}, [0.0])), True),
+    ],
+)
+def test_what_counts_as_data(kind: str, legend: str, answers: Answers, shown: bool):
+    panel = {"type": kind, "title": "a panel", "targets": [{"expr": "up", "legendFormat": legend}]}
+    assert with_data(answers, panel) == shown
+
+
+def test_a_legend_with_a_label_that_the_series_lack_is_found():
+    panel = {"type": "timeseries", "title": "a panel", "targets": [{"expr": "up", "legendFormat": "{{step}}"}]}
+    with pytest.raises(AssertionError):
+        with_data(Answers(({"queue": "jobs"}, [0.0])), panel)
+
+
 def wait_for_data(prometheus: Prometheus, waiting: dict[Panel, Json]) -> None:
     """Waits until each of the panels has had data."""
 
