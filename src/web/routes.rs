@@ -15,7 +15,7 @@ use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
 
 use super::auth::BasicAuth;
-use super::{Pages, Reloaded, negotiate};
+use super::{Page, Pages, Reloaded, negotiate, page};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
 /// is pure computation: more threads than this would only take the processor from the samplers.
@@ -40,8 +40,11 @@ pub enum TelemetryPathError {
     /// It holds something that cannot be part of a path.
     #[error("telemetry path `{0}` holds a character other than letters, digits and -._~/")]
     Character(String),
-    /// Paths below `/-/` are the exporter's own.
-    #[error("telemetry path `{0}` is taken: what begins with /-/ is for health and readiness")]
+    /// Paths below `/-/`, and that of the configuration, are the exporter's own.
+    #[error(
+        "telemetry path `{0}` is taken: /config is the configuration, and what begins with /-/ is for health and \
+         readiness"
+    )]
     Reserved(String),
 }
 
@@ -76,7 +79,7 @@ impl FromStr for TelemetryPath {
         if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
             return Err(TelemetryPathError::Character(path.to_owned()));
         }
-        if path == "/-" || path.starts_with("/-/") {
+        if path == "/-" || path.starts_with("/-/") || path == page::CONFIG {
             return Err(TelemetryPathError::Reserved(path.to_owned()));
         }
         Ok(Self(path.to_owned()))
@@ -123,7 +126,8 @@ impl Site {
             match path {
                 HEALTHY => reply(StatusCode::OK, PLAIN, "healthy\n"),
                 READY => self.ready(),
-                _ => self.index().await,
+                page::CONFIG => self.page(Page::Configuration, &head.headers).await,
+                _ => self.page(Page::Overview, &head.headers).await,
             }
         };
         tracing::debug!(method = %head.method, path, status = response.status().as_u16(), "request answered");
@@ -146,7 +150,7 @@ impl Site {
     }
 
     fn is_route(&self, path: &str) -> bool {
-        path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | RELOAD | "/")
+        path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | RELOAD | page::CONFIG | "/")
     }
 
     async fn metrics(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
@@ -154,7 +158,7 @@ impl Site {
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
             let page = pages.metrics(format)?;
-            Ok(if gzip { compressed(page) } else { (page, false) })
+            Ok::<_, fmt::Error>(if gzip { compressed(page) } else { (page, false) })
         });
         let Some((body, gzipped)) = rendered.await else {
             return failure("the metrics page could not be written; see the exporter's log\n");
@@ -199,23 +203,34 @@ impl Site {
         }
     }
 
-    async fn index(&self) -> Response<Full<Bytes>> {
-        let Some(page) = self.render(|pages| Ok(pages.index())).await else {
-            return failure("the index page could not be written; see the exporter's log\n");
+    async fn page(&self, page: Page, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
+        let rendered = self.render(move |pages| {
+            let html = pages.page(page)?.into_bytes();
+            Ok::<_, page::PageError>(if gzip { compressed(html) } else { (html, false) })
+        });
+        let Some((body, gzipped)) = rendered.await else {
+            return failure("the page could not be written; see the exporter's log\n");
         };
-        let mut response = reply(StatusCode::OK, HTML, page);
-        response.headers_mut().insert(
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
-        );
+        let mut response = reply(StatusCode::OK, HTML, body);
+        let headers = response.headers_mut();
+        let policy = HeaderValue::from_static(page::content_security_policy());
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        // What it says is true for a moment only.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        if gzipped {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         response
     }
 
     /// Runs `write` off the reactor, so that a page of thousands of series delays nobody else's
     /// sockets and timers. A failure, a panic too, is logged here and yields nothing.
-    async fn render<T: Send + 'static>(
+    async fn render<T: Send + 'static, E: fmt::Display + Send + 'static>(
         &self,
-        write: impl FnOnce(&dyn Pages) -> Result<T, fmt::Error> + Send + 'static,
+        write: impl FnOnce(&dyn Pages) -> Result<T, E> + Send + 'static,
     ) -> Option<T> {
         let pages = Arc::clone(&self.pages);
         // The permit goes along with the work, which goes on when the client hangs up. The
@@ -228,7 +243,7 @@ impl Site {
         match task.await {
             Ok(Ok(page)) => Some(page),
             Ok(Err(error)) => {
-                tracing::error!(%error, "cannot encode a page");
+                tracing::error!(%error, "cannot write a page");
                 None
             }
             Err(error) => {
@@ -276,7 +291,8 @@ mod tests {
         for path in ["/metrics", "/", "/a/b-c_d.e~f", "/-x"] {
             assert_eq!(path.parse::<TelemetryPath>().map(|p| p.to_string()), Ok(path.to_owned()));
         }
-        for path in ["", "metrics", "/a b", "/m?x=1", "/m#x", "/\u{fc}", "/%41", "/-", "/-/ready"] {
+        for path in ["", "metrics", "/a b", "/m?x=1", "/m#x", "/\u{fc}", "/%41", "/-", "/-/ready", "/config"]
+        {
             assert!(path.parse::<TelemetryPath>().is_err(), "{path}");
         }
     }

@@ -21,6 +21,7 @@ mod local_time;
 mod log_cases;
 mod mutable_logs;
 mod odd_rows;
+mod overview;
 mod page;
 mod parse;
 mod plan;
