@@ -12,7 +12,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import shorten
+
 T = TypeVar("T")
+
+# The demo's tempo at this speed is that of the rules times this number.
+SPEED = 1
+TEMPO = 60 * SPEED
 
 # Far longer than it takes; a machine may be busy.
 PATIENCE_SECONDS = 300
@@ -51,7 +57,7 @@ def demo(folder: pathlib.Path, *arguments: str) -> contextlib.AbstractContextMan
     return _running(
         [
             os.environ["SQLQUEUE_EXPORTER"],
-            *["demo", "--folder", str(folder), "--speed", "20", "--web.listen-address", "127.0.0.1:0"],
+            *["demo", "--folder", str(folder), "--speed", str(SPEED), "--web.listen-address", "127.0.0.1:0"],
             *arguments,
         ],
         folder / "log",
@@ -95,12 +101,14 @@ class Prometheus:
 
 
 @contextlib.contextmanager
-def prometheus(binary: str, folder: pathlib.Path, scraped: str, rules: list[pathlib.Path]) -> Iterator[Prometheus]:
-    """A Prometheus that scrapes an address each second and evaluates rules as often."""
+def prometheus(binary: str, folder: pathlib.Path, scraped: str) -> Iterator[Prometheus]:
+    """A Prometheus that scrapes a demo each second, and evaluates the rules of alerts/, in its tempo, as often."""
     folder.mkdir()
+    (folder / "rules").mkdir()
+    shorten.write(TEMPO, folder / "rules")
     config = {
         "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-        "rule_files": [str(path) for path in rules],
+        "rule_files": [str(folder / "rules/*.rules.yml")],
         "scrape_configs": [{"job_name": "sqlqueue", "static_configs": [{"targets": [scraped]}]}],
     }
     # JSON is YAML, too.

@@ -283,7 +283,7 @@ fn iso(ms: i64) -> String {
 
 /// Runs a case in a database of its own on the real server, and drops the database whatever comes
 /// of it. Without a server it says that the case is skipped.
-pub async fn on_server<F: Future<Output = ()>>(test: &str, case: impl FnOnce(Backend) -> F) {
+pub async fn on_server(test: &str, case: impl AsyncFnOnce(Backend)) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let Some(settings) = mssql_server::settings(test) else { return };
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
@@ -354,6 +354,11 @@ impl Server {
     /// Another session in the same database.
     pub async fn session(&self) -> Session {
         Session(connect(&self.settings).await)
+    }
+
+    /// How to reach the database.
+    pub const fn settings(&self) -> &Mssql {
+        &self.settings
     }
 
     /// The name of the database.
