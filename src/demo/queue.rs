@@ -173,15 +173,15 @@ fn add_attempt(transaction: &Transaction<'_>, job_id: i64, ending: Ending) -> Re
         .map(drop)
 }
 
-/// Deletes at most `batch` finished rows beyond the newest `keep`, and returns how many.
-pub fn purge(connection: &Connection, state: Finished, keep: u32, batch: u32) -> Result<usize> {
+/// Deletes at most `batch` rows that finished longer than `keep` ago, and returns how many.
+pub fn purge(connection: &Connection, state: Finished, keep: Duration, batch: u32) -> Result<usize> {
     let state = match state {
         Finished::Done => "D",
         Finished::Failed => "F",
     };
     connection
         .prepare_cached(include_str!("../../sql/sqlite/job_queue/purge.sql"))?
-        .execute(named_params! { ":state": state, ":keep": keep, ":batch": batch })
+        .execute(named_params! { ":state": state, ":keep_ms": ms(keep), ":batch": batch })
 }
 
 /// Deletes at most `batch` attempts beyond the newest `keep`, and returns how many.

@@ -13,6 +13,7 @@ mod binary;
 mod cli;
 mod faults;
 mod hang;
+mod incidents;
 mod kill;
 mod lease_cases;
 mod local_time;

@@ -1,11 +1,11 @@
--- Deletes finished rows of one state (:state, D or F) beyond the newest :keep, at most :batch at
--- a time, so that no purge holds the write lock for long.
+-- The retention of finished rows of one state (:state, D or F): those that finished more than :keep_ms
+-- ago, oldest first, at most :batch at a time, so that no purge holds the write lock for long.
 DELETE FROM JobQueue
 WHERE JobId IN (
     SELECT JobId
     FROM JobQueue
     WHERE State = :state
-      AND FinishedAt IS NOT NULL
-    ORDER BY FinishedAt DESC
-    LIMIT :batch OFFSET :keep
+      AND FinishedAt < strftime('%Y-%m-%d %H:%M:%f', 'now', printf('%+.3f seconds', -:keep_ms / 1000.0))
+    ORDER BY FinishedAt
+    LIMIT :batch
 );

@@ -254,7 +254,7 @@ fn eight_workers_do_each_of_400_jobs_once() {
 }
 
 #[test]
-fn a_purge_is_bounded_and_leaves_the_newest_and_the_unfinished() {
+fn a_purge_is_bounded_and_leaves_the_younger_and_the_unfinished() {
     let lab = Lab::new();
     let db = lab.connect();
     let mut done = Vec::new();
@@ -272,13 +272,15 @@ fn a_purge_is_bounded_and_leaves_the_newest_and_the_unfinished() {
     claim(&db, LONG).unwrap().unwrap();
     enqueue(&db, "ready", NOW, 1).unwrap();
 
-    assert_eq!(purge(&db, Finished::Done, 2, 3).unwrap(), 3);
-    assert_eq!(purge(&db, Finished::Done, 2, 3).unwrap(), 1);
-    assert_eq!(purge(&db, Finished::Done, 2, 3).unwrap(), 0);
+    assert_eq!(purge(&db, Finished::Done, LONG, 3).unwrap(), 0, "too young");
+    assert_eq!(purge(&db, Finished::Done, NOW, 4).unwrap(), 4);
     assert_eq!(counts(&db).jobs, 5);
     assert_eq!((job(&db, done[4]).state.as_str(), job(&db, done[5]).state.as_str()), ("D", "D"));
-    assert_eq!(purge(&db, Finished::Failed, 0, 3).unwrap(), 1);
-    assert_eq!(counts(&db).jobs, 4);
+    assert_eq!(purge(&db, Finished::Done, NOW, 4).unwrap(), 2);
+    assert_eq!(purge(&db, Finished::Done, NOW, 4).unwrap(), 0);
+    tick();
+    assert_eq!(purge(&db, Finished::Failed, NOW, 4).unwrap(), 1);
+    assert_eq!(counts(&db).jobs, 2);
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! The lease queue's parties: who enqueues, works, recovers and purges.
 
 use super::super::DemoError;
+use super::super::incident::Incident;
 use super::super::notifications;
 use super::super::queue::{self, Claim, Finished};
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script::{self, Attempt, Fate, WorkerScript};
+use super::variation;
 
 /// How long a claim is good for without a heartbeat.
 const LEASE: u64 = 5000;
@@ -23,9 +25,11 @@ const IDLE: u64 = 200;
 /// How long it takes until a crashed worker is started again.
 const RESTART: u64 = 800;
 
-/// Finished jobs, and rows of the other growing tables, that are kept.
-const KEEP_DONE: u32 = 400;
-const KEEP_FAILED: u32 = 40;
+/// How long finished jobs are kept. Failed ones: until somebody has looked after them.
+const KEEP_DONE: u64 = 120_000;
+const KEEP_FAILED: u64 = 30_000;
+
+/// Rows of the other growing tables that are kept.
 const KEEP_HISTORY: u32 = 2000;
 
 /// Rows that one recovery or purge touches at most.
@@ -35,7 +39,7 @@ pub(super) async fn enqueuer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let mut rng = actor.generator();
     for n in 0.. {
-        let delivery = script::delivery(&mut rng, n);
+        let delivery = variation::delivery(actor.incident(), script::delivery(&mut rng, n));
         let delay = actor.pace.of(delivery.delay);
         for _ in 0..delivery.jobs {
             let (payload, max_attempts) = (delivery.payload, delivery.max_attempts);
@@ -53,13 +57,14 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
     let mut summary = DemoSummary::default();
     let mut script = WorkerScript::new(actor.generator(), number);
     let lease = actor.pace.of(LEASE);
-    while !actor.stopping() {
+    while actor.sit_out(Incident::NoWorkers).await {
         let Some(claim) = actor.database(move |db| queue::claim(db, lease)).await? else {
             actor.pause(IDLE).await;
             continue;
         };
         summary.jobs_claimed += 1;
         let attempt = script.attempt(&claim.payload);
+        let attempt = variation::attempt(actor.incident(), &claim.payload, attempt);
         match try_job(&actor, &claim, attempt).await? {
             End::Done => summary.jobs_done += 1,
             End::Failed => summary.attempts_failed += 1,
@@ -106,7 +111,7 @@ async fn try_job(actor: &Actor, claim: &Claim, attempt: Attempt) -> Result<End, 
     let changed;
     let end;
     if attempt.fate == Fate::Failure {
-        let backoff = actor.pace.of(script::backoff(claim.attempts));
+        let backoff = actor.pace.of(script::backoff(&claim.payload, claim.attempts));
         let error = format!("cannot {}: unexpected end of input", claim.payload);
         changed = actor.database(move |db| queue::fail(db, job_id, &token, &error, backoff)).await?;
         end = End::Failed;
@@ -140,7 +145,7 @@ async fn work(actor: &Actor, claim: &Claim, mut left: u64) -> Result<Option<End>
 pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let grace = actor.pace.of(GRACE);
-    while actor.pause(RECOVER_EVERY).await {
+    while actor.pause(RECOVER_EVERY).await && actor.sit_out(Incident::NoRecovery).await {
         let recovered = actor.database(move |db| queue::recover(db, grace, BATCH)).await?;
         summary.jobs_recovered += recovered.ready + recovered.failed;
     }
@@ -150,9 +155,10 @@ pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
 /// Keeps every table but the run log, which prunes itself, from growing for ever.
 pub(super) async fn purger(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
+    let (done, failed) = (actor.pace.of(KEEP_DONE), actor.pace.of(KEEP_FAILED));
     while actor.pause(5000).await {
-        let mut deleted = actor.database(|db| queue::purge(db, Finished::Done, KEEP_DONE, BATCH)).await?;
-        deleted += actor.database(|db| queue::purge(db, Finished::Failed, KEEP_FAILED, BATCH)).await?;
+        let mut deleted = actor.database(move |db| queue::purge(db, Finished::Done, done, BATCH)).await?;
+        deleted += actor.database(move |db| queue::purge(db, Finished::Failed, failed, BATCH)).await?;
         deleted += actor.database(|db| queue::purge_attempts(db, KEEP_HISTORY, BATCH)).await?;
         deleted += actor.database(|db| notifications::purge_history(db, KEEP_HISTORY, BATCH)).await?;
         summary.rows_purged += deleted as u64;
