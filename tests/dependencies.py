@@ -28,8 +28,11 @@ REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
 # Packages that are there in more than one version, and why that cannot be helped.
 DUPLICATES = {
+    "foldhash": "prost-build, which makes the protobuf messages of prometheus-client, is behind; build time only",
     "getrandom": "ring, of the TLS stack, is behind; tempfile and proptest are not",
+    "hashbrown": "as foldhash; build time only",
     "syn": "tiberius and tracing still derive with 2; build time only",
+    "unicode-width": "protox, which reads the protobuf definitions of prometheus-client, is behind; build time only",
     "windows-sys": "ring is behind; never built on Linux",
 }
 

@@ -99,6 +99,11 @@ END;
 1 - APPLOCK_TEST('public', {{ resource }}, 'Exclusive', 'Session')
 {%- endmacro -%}
 
+{#- Whether the login has a role of the database or of the server; a role that there is not is NULL. -#}
+{%- macro has_role(role) -%}
+COALESCE(IS_ROLEMEMBER({{ role }}), 0) = 1 OR COALESCE(IS_SRVROLEMEMBER({{ role }}), 0) = 1
+{%- endmacro -%}
+
 {#- The key columns of each usable index of a table that holds all its rows. -#}
 {%- macro index_keys(catalog) -%}
 SELECT i.name AS index_name, c.name AS column_name, k.key_ordinal AS place

@@ -72,6 +72,11 @@ NULL
 EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
 {%- endmacro -%}
 
+{#- A file has no roles; a configuration that names one is refused. -#}
+{%- macro has_role(role) -%}
+1 = 0
+{%- endmacro -%}
+
 {#- The key columns of each index of a table that holds all its rows; a rowid is the table itself. -#}
 {%- macro index_keys(catalog) -%}
 SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name, info.seqno + 1 AS place

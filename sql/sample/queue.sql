@@ -13,6 +13,7 @@
     The names of the steps are none that somebody gives a table: a table that is named without its
     schema would be taken for the step of that name. -#}
 {%- import dialect as db -%}
+{%- import "sample/probe.sql" as probed -%}
 {%- from "sample/stored_time.sql" import stored -%}
 
 {%- macro stored_state() -%}
@@ -51,6 +52,21 @@ CASE WHEN {{ stored(lease.time) }} IS NULL THEN 0 ELSE 1 END
 {%- else -%}
 NULL
 {%- endif -%}
+{%- endmacro -%}
+
+{#- The rows of `claimed`, as a condition that an index can serve. -#}
+{%- macro is_claimed() -%}
+{%- if state.running -%}
+{{ state.column }} IN ({{ state.running | join(", ") }})
+{%- elif lease.token -%}
+{{ lease.token }} IS NOT NULL{{ not_ended() }}
+{%- else -%}
+{{ stored(lease.time) }} IS NOT NULL{{ not_ended() }}
+{%- endif -%}
+{%- endmacro -%}
+
+{%- macro not_ended() -%}
+{%- if state.kind == "column" %} AND {{ stored_state() }} NOT IN ('done', 'failed', 'unknown'){% endif -%}
 {%- endmacro -%}
 
 {%- macro time_ms(time) -%}
@@ -165,8 +181,25 @@ total AS (
     FROM derived
     GROUP BY queue, state
 )
+{%- if id %},
+{#- Who is claimed for which time, so that two samples tell a job that was claimed again. #}
+claimed_job AS (
+    SELECT{{ db.top(claims_per_sample) }}
+        clock.now_ms,
+        {{ queue_label or "NULL" }} AS queue,
+        {{ id }} AS id,
+        {{ attempts.column }} AS attempts,
+        {{ lease_end_ms() }} AS lease_end_ms
+    FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
+{{- where or "\n    WHERE 1 = 1" }}
+    AND {{ is_claimed() }}
+    ORDER BY lease_end_ms
+{{- db.limit(claims_per_sample) }}
+)
+{%- endif %}
 SELECT
     {{ db.bigint("clock.now_ms") }} AS now_ms,
+{{- probed.column() }}
     {{ db.bigint(db.committed_rows() if lease.kind == "rowlock" else "NULL") }} AS committed_rows,
     {{ db.text("total.queue") }} AS queue,
     {{ db.text("total.state") }} AS state,
@@ -178,5 +211,17 @@ SELECT
     {{ db.bigint("total.retrying_jobs") }} AS retrying_jobs,
     {{ db.bigint("total.highest_attempts") }} AS max_attempts,
     {{ db.bigint("total.future_timestamp_rows") }} AS future_timestamp_rows
+{%- if id %},
+    {{ db.text("NULL") }} AS claimed_id,
+    {{ db.bigint("NULL") }} AS claimed_attempts,
+    {{ db.bigint("NULL") }} AS claim_lapsed
+{%- endif %}
 FROM clock LEFT JOIN total ON 1 = 1
+{%- if id %}
+UNION ALL
+SELECT
+    now_ms{% if probe %}, NULL{% endif %}, NULL, {{ db.text("queue") }}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    {{ db.text("id") }}, {{ db.bigint("attempts") }}, CASE WHEN lease_end_ms <= now_ms THEN 1 ELSE 0 END
+FROM claimed_job
+{%- endif %}
 {{- db.options() }};

@@ -9,6 +9,7 @@
     The ranges of `late` are rows of their own, joined one by one: a planner that is given them as a
     long list of alternatives may rather read the whole log. -#}
 {%- import dialect as db -%}
+{%- import "sample/probe.sql" as probed -%}
 
 {%- macro filtered() -%}
 {%- for condition in filter %}
@@ -42,6 +43,7 @@ newest AS (
 
 {%- macro bound_columns() -%}
 {{ db.bigint("clock.now_ms") }} AS now_ms,
+{{- probed.column() }}
     {{ db.bigint("oldest.id") }} AS oldest_id,
     {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
     {{ db.bigint("newest.id") }} AS newest_id,

@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS JobQueue (
     MaxAttempts INTEGER NOT NULL CHECK (MaxAttempts > 0),
     LastError   TEXT,
     FinishedAt  TEXT,
+    BusinessKey TEXT,
     Payload     TEXT    NOT NULL,
     -- Work that nobody owns, or that is owned without end, could never be recovered.
     CHECK (State <> 'W' OR (ClaimToken IS NOT NULL AND LeaseUntil IS NOT NULL))
@@ -29,6 +30,10 @@ CREATE TABLE IF NOT EXISTS JobQueue (
 -- The claim walks it in order and stops at the first row; every unfinished state is one seek.
 -- The row id, which ends every index, breaks ties.
 CREATE INDEX IF NOT EXISTS IX_JobQueue_State_AvailableAt ON JobQueue (State, AvailableAt);
+
+-- One job a business key, so that enqueuing the same thing twice makes one job.
+CREATE UNIQUE INDEX IF NOT EXISTS UX_JobQueue_BusinessKey ON JobQueue (BusinessKey)
+    WHERE BusinessKey IS NOT NULL;
 
 -- For the purge only; holds no unfinished row.
 CREATE INDEX IF NOT EXISTS IX_JobQueue_Finished ON JobQueue (State, FinishedAt)

@@ -243,7 +243,8 @@ const fn remedy(reason: Reason) -> &'static str {
         Reason::Deadlock => "another session and the sample waited for each other; try again",
         Reason::Permission => "grant SELECT on the table to the login",
         Reason::MissingObject => {
-            "does the table or column exist in this database, under this name and schema?"
+            "does the table or column exist in this database, under this name and schema? A target that maps no \
+             column has the mapping of this project's own tables"
         }
         Reason::Decode => "does the column hold what the mapping says?",
         Reason::Other => "see the message of the server",

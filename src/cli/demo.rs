@@ -69,7 +69,7 @@ async fn run_database(
     let host_clock = HostClock::new(SystemClock::shared());
     let exporter = Exporter::new(config, host_clock.clone())?;
     let serving = async {
-        let served = exporter.run(listeners, web, stop.cancelled()).await;
+        let served = exporter.run(listeners, web, None, stop.cancelled()).await;
         stop.cancel();
         served
     };

@@ -1,8 +1,8 @@
-//! What a database is called, in messages and in saved state. No secrets.
+//! What a database or a table is called, in messages and in saved state. No secrets.
 
 use std::fmt;
 
-use super::{Database, Endpoint, Mssql, Sqlite};
+use super::{Database, Endpoint, Mssql, Sqlite, TableName};
 
 impl fmt::Display for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,5 +26,11 @@ impl fmt::Display for Mssql {
 impl fmt::Display for Sqlite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.file.display().fmt(f)
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("."))
     }
 }

@@ -86,14 +86,27 @@ pub struct Mssql {
     pub database: String,
     /// SQL Server login name.
     pub user: String,
-    /// The login's password, read at start from a file, the environment or a credential.
+    /// The login's password, read at start.
     pub password: Secret,
+    /// Where it was read from.
+    pub password_source: PasswordSource,
     /// TLS.
     pub encryption: Encryption,
     /// Which server certificates are accepted.
     pub trust: Trust,
     /// Whether the login asks for a readable secondary (`ApplicationIntent=ReadOnly`).
     pub read_only_intent: bool,
+}
+
+/// Where a password is read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PasswordSource {
+    /// A file that holds nothing else.
+    File(PathBuf),
+    /// The environment variable of this name.
+    Variable(String),
+    /// The systemd credential of this name.
+    Credential(String),
 }
 
 /// Where on the host the server listens.
@@ -188,8 +201,29 @@ pub struct Target {
     pub table: TableName,
     /// Columns that must hold a constant: a fixed predicate.
     pub filter: BTreeMap<String, String>,
+    /// How to tell rows that are not there from rows that the login is not shown.
+    pub probe: Option<Probe>,
     /// Time between two samples.
     pub sample_interval: Duration,
+}
+
+/// What must hold for an answer to be believed: a view or a security policy that hides rows from a
+/// login raises no error, and what it leaves looks like an empty table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// The table behind the view; it is not empty while the target's table shows nothing.
+    pub base_table: Option<BaseTable>,
+    /// A database or server role that the login is a member of; SQL Server only.
+    pub role: Option<String>,
+}
+
+/// The rows that a view has to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseTable {
+    /// The table.
+    pub table: TableName,
+    /// Columns that hold a constant in those rows.
+    pub filter: BTreeMap<String, String>,
 }
 
 /// A queue table: one row a job.
@@ -197,6 +231,9 @@ pub struct Target {
 pub struct Queue {
     /// Name, table, predicate and pace.
     pub target: Target,
+    /// A job's key. With it, a job whose lease was found lapsed is followed until it is claimed
+    /// again.
+    pub id: Option<String>,
     /// Column whose value becomes the label `queue`; without one it is the target's name.
     pub queue_label: Option<String>,
     /// Another table that holds times of the job.

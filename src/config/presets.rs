@@ -29,6 +29,17 @@ impl TargetKind {
             Self::ControlTable => "control_tables",
         }
     }
+
+    /// The preset of a target that maps nothing itself: the one of the tables that `sql/` creates.
+    #[must_use]
+    pub const fn default_preset(self) -> &'static str {
+        match self {
+            Self::Queue => "lease",
+            Self::AttemptLog => "attempt_log",
+            Self::RunLog => "notification_run_log",
+            Self::ControlTable => "notification_control",
+        }
+    }
 }
 
 impl fmt::Display for TargetKind {
@@ -89,6 +100,9 @@ pub(super) trait Overridable: serde::de::DeserializeOwned {
     /// Takes out the name of the preset that it starts from.
     fn take_preset(&mut self) -> Field<String>;
 
+    /// Whether the target says itself what some column means, be it that there is none (`null`).
+    fn maps_columns(&self) -> bool;
+
     /// Takes out what every target has.
     fn take_common(&mut self) -> RawTarget;
 
@@ -97,9 +111,9 @@ pub(super) trait Overridable: serde::de::DeserializeOwned {
 }
 
 /// Completes a target key by key. A macro, so that a key cannot be forgotten: the struct literal
-/// names every one.
+/// names every one, either among those that map columns or among the others.
 macro_rules! overridable {
-    ($raw:ident, $kind:ident, $($field:ident),+) => {
+    ($raw:ident, $kind:ident, maps: [$($map:ident),+], other: [$($other:ident),*]) => {
         impl Overridable for $raw {
             const KIND: TargetKind = TargetKind::$kind;
 
@@ -107,17 +121,31 @@ macro_rules! overridable {
                 std::mem::take(&mut self.preset)
             }
 
+            fn maps_columns(&self) -> bool {
+                $(!matches!(self.$map, Field::Absent))||+
+            }
+
             fn take_common(&mut self) -> RawTarget {
                 RawTarget {
                     name: std::mem::take(&mut self.name),
                     table: std::mem::take(&mut self.table),
                     filter: std::mem::take(&mut self.filter),
+                    probe: std::mem::take(&mut self.probe),
                     sample_interval: std::mem::take(&mut self.sample_interval),
                 }
             }
 
             fn or_preset(self, preset: Self, at: Spot) -> Self {
-                Self { $($field: self.$field.or_preset(preset.$field, at)),+ }
+                Self {
+                    name: self.name.or_preset(preset.name, at),
+                    table: self.table.or_preset(preset.table, at),
+                    preset: self.preset.or_preset(preset.preset, at),
+                    filter: self.filter.or_preset(preset.filter, at),
+                    probe: self.probe.or_preset(preset.probe, at),
+                    sample_interval: self.sample_interval.or_preset(preset.sample_interval, at),
+                    $($map: self.$map.or_preset(preset.$map, at),)+
+                    $($other: self.$other.or_preset(preset.$other, at),)*
+                }
             }
         }
     };
@@ -126,79 +154,35 @@ macro_rules! overridable {
 overridable!(
     RawQueue,
     Queue,
-    name,
-    table,
-    preset,
-    sample_interval,
-    filter,
-    queue_label,
-    lookup,
-    state,
-    lease,
-    claimed_at,
-    available_at,
-    enqueued_at,
-    attempts,
-    max_attempts,
-    count_done,
-    objectives
+    maps: [
+        id,
+        queue_label,
+        lookup,
+        state,
+        lease,
+        claimed_at,
+        available_at,
+        enqueued_at,
+        attempts,
+        max_attempts
+    ],
+    other: [count_done, objectives]
 );
 overridable!(
     RawAttemptLog,
     AttemptLog,
-    name,
-    table,
-    preset,
-    sample_interval,
-    filter,
-    id,
-    queue_label,
-    outcome,
-    attempt,
-    started_at,
-    ended_at,
-    duration,
-    enqueued_at,
-    objectives,
-    batch_size,
-    late_window
+    maps: [id, queue_label, outcome, attempt, started_at, ended_at, duration, enqueued_at],
+    other: [objectives, batch_size, late_window]
 );
 overridable!(
     RawRunLog,
     RunLog,
-    name,
-    table,
-    preset,
-    sample_interval,
-    filter,
-    id,
-    step,
-    run_step,
-    steps,
-    start,
-    end,
-    duration,
-    candidates,
-    outcome,
-    mutable,
-    open_window,
-    lock,
-    objectives,
-    batch_size,
-    late_window
+    maps: [id, step, run_step, start, end, duration, candidates, outcome, mutable],
+    other: [steps, open_window, lock, objectives, batch_size, late_window]
 );
 overridable!(
     RawControlTable,
     ControlTable,
-    name,
-    table,
-    preset,
-    sample_interval,
-    filter,
-    id,
-    kind,
-    kinds,
-    at,
-    batch_size,
-    late_window
+    maps: [id, kind, at],
+    other: [kinds, batch_size, late_window]
 );

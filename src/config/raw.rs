@@ -92,7 +92,17 @@ pub(super) struct RawTarget {
     pub(super) name: Field<String>,
     pub(super) table: Field<String>,
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) sample_interval: Field<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawProbe {
+    pub(super) base_table: Field<String>,
+    #[serde(rename = "where")]
+    pub(super) filter: Field<Where>,
+    pub(super) role: Field<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -104,6 +114,8 @@ pub(super) struct RawQueue {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
+    pub(super) id: Field<String>,
     pub(super) queue_label: Field<String>,
     pub(super) lookup: Field<RawLookup>,
     pub(super) state: Field<RawState>,
@@ -186,6 +198,7 @@ pub(super) struct RawAttemptLog {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) id: Field<String>,
     pub(super) queue_label: Field<String>,
     pub(super) outcome: Field<RawOutcome<AttemptOutcome>>,
@@ -208,6 +221,7 @@ pub(super) struct RawRunLog {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) id: Field<String>,
     pub(super) step: Field<String>,
     pub(super) run_step: Field<String>,
@@ -279,6 +293,7 @@ pub(super) struct RawControlTable {
     pub(super) sample_interval: Field<String>,
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
     pub(super) id: Field<String>,
     pub(super) kind: Field<String>,
     pub(super) kinds: Field<List<String>>,

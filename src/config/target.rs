@@ -3,7 +3,7 @@
 use super::{AttemptLog, ControlTable, Queue, RunLog, Source, Target};
 
 /// One thing that is sampled.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetConfig<'a> {
     /// A queue.
     Queue(&'a Queue),

@@ -9,12 +9,15 @@
 
 mod attempt_log;
 mod column;
+mod effective;
 mod file;
+mod files;
 mod objectives;
 mod presets;
 mod queue;
 mod run_log;
 mod source;
+mod target;
 mod values;
 mod web;
 

@@ -52,7 +52,11 @@ impl DemoDatabase {
     }
 
     /// Opens one more connection to the database.
-    pub(crate) fn connect(&self) -> Result<Connection, DemoError> {
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened, or not in WAL mode.
+    pub fn connect(&self) -> Result<Connection, DemoError> {
         let connection = schema::open(self.file())?;
         #[cfg(test)]
         if let Some(clock) = &self.clock {

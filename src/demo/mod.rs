@@ -21,6 +21,7 @@ mod database;
 mod error;
 pub mod incident;
 pub mod notifications;
+pub mod pause;
 pub mod queue;
 mod schema;
 #[cfg(test)]
@@ -37,7 +38,7 @@ pub use database::{DemoDatabase, prepare};
 pub use error::DemoError;
 pub use incident::{Episode, Incident};
 pub use schema::now;
-pub use workload::{DemoSummary, run_workload};
+pub use workload::{DemoSummary, run_notifications, run_workload};
 
 /// How many times as fast as in a real business things happen at speed 1: a minute there is a second
 /// here. The objectives in the demo's configuration go with it; whoever holds it against alert rules

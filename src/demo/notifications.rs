@@ -8,12 +8,13 @@ use rusqlite::{Connection, Result, Transaction, TransactionBehavior, named_param
 use super::{ms, schema};
 
 /// The lock that a run holds.
-pub const RUN_LOCK: &str = "notification_run";
+pub const RUN_LOCK: &str = "notifications";
 
 /// The step that stands for a whole run in the log.
 pub const RUN: &str = "run";
 
-/// How many notifications one step writes in one run at most: the fuse against a mass mailing.
+/// How many notifications one step of the demo writes in one run at most: the fuse against a mass
+/// mailing.
 pub const CAP_PER_RUN: u32 = 20;
 
 /// The steps of a run.
@@ -163,14 +164,21 @@ pub fn add_order(connection: &Connection, recipient: &str, remind_after: Option<
 ///
 /// Whatever goes wrong in the step is its row in the log and not an error here, so that the next
 /// step runs; but a database that is merely busy is, as nothing has happened and the caller can
-/// repeat the step. `broken` makes the step fail, after it has marked its events: its messages come
-/// out without a subject, which the table refuses.
-pub fn run_step(connection: &mut Connection, step: Step, started_at: &str, broken: bool) -> Result<Report> {
+/// repeat the step. It tells of at most `cap` events; reaching that is a warning, as there may be more.
+/// `broken` makes the step fail, after it has marked its events: its messages come out without a
+/// subject, which the table refuses.
+pub fn run_step(
+    connection: &mut Connection,
+    step: Step,
+    started_at: &str,
+    cap: u32,
+    broken: bool,
+) -> Result<Report> {
     let mut found = 0;
-    let written = write_messages(connection, step, broken, &mut found);
+    let written = write_messages(connection, step, cap, broken, &mut found);
     let (outcome, message) = match written {
-        Ok(()) if found >= CAP_PER_RUN => {
-            let message = format!("warning: the cap of {CAP_PER_RUN} notifications per run was reached");
+        Ok(()) if found >= cap => {
+            let message = format!("warning: the cap of {cap} notifications per run was reached");
             (Outcome::Warning, Some(message))
         }
         Ok(()) => (Outcome::Ok, None),
@@ -195,11 +203,17 @@ struct Candidate {
     recipient: String,
 }
 
-fn write_messages(connection: &mut Connection, step: Step, broken: bool, found: &mut u32) -> Result<()> {
+fn write_messages(
+    connection: &mut Connection,
+    step: Step,
+    cap: u32,
+    broken: bool,
+    found: &mut u32,
+) -> Result<()> {
     // Looking for events takes long and needs no lock; only what it found is written in one.
     let candidates = connection
         .prepare_cached(step.candidates())?
-        .query_map(named_params! { ":cap": CAP_PER_RUN }, |row| {
+        .query_map(named_params! { ":cap": cap }, |row| {
             Ok(Candidate { key: row.get("Key")?, key2: row.get("Key2")?, recipient: row.get("Recipient")? })
         })?
         .collect::<Result<Vec<_>>>()?;

@@ -92,7 +92,7 @@ families! {
     ATTEMPT_DURATION = Histogram "sqlqueue_attempt_duration" [Unit::Seconds] {&histogram::WORK}:
         "Duration of attempts that ended ok or with an error. Lost attempts are not durations.";
     LEASE_RECLAIMS = Counter "sqlqueue_lease_reclaims":
-        "Attempts whose lease lapsed, so that the job was taken away.";
+        "Jobs taken away because their lease lapsed: every one where there is an attempt history, else those that two samples tell of.";
     OBJECTIVE_MAX_LOST_RATIO = Gauge "sqlqueue_objective_max_lost_ratio":
         "Objective of the configuration: what share of the attempts may be lost with their lease.";
     RUN_STEPS = Counter "sqlqueue_run_steps":
@@ -156,7 +156,7 @@ families! {
     DROPPED_LABEL_VALUES = Counter "sqlqueue_dropped_label_values":
         "Times a label value was exported as other because the target has too many of them.";
     BUILD_INFO = Info "sqlqueue_exporter_build":
-        "The version of this program.";
+        "The version of this program and the commit that it was built from.";
     CONFIG_RELOAD_SUCCESSFUL = Gauge "sqlqueue_exporter_config_last_reload_successful":
         "1 when the last reading of the configuration went well, else 0.";
     CONFIG_RELOAD_TIMESTAMP = Gauge "sqlqueue_exporter_config_last_reload_success_timestamp" [Unit::Seconds]:

@@ -30,18 +30,21 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
     for source in &state.sources {
         add_source(page, source, freshness);
     }
+    page.add(&family::CONFIG_RELOAD_SUCCESSFUL, Vec::new(), Value::Number(flag(state.config.successful)));
+    let read_at = seconds(state.config.last_success_ms);
+    page.add(&family::CONFIG_RELOAD_TIMESTAMP, Vec::new(), Value::Number(read_at));
     if let Some(saving) = state.saving {
-        let successful = if saving.successful { 1.0 } else { 0.0 };
-        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(successful));
+        page.add(&family::STATE_SAVE_SUCCESSFUL, Vec::new(), Value::Number(flag(saving.successful)));
         if let Some(at) = saving.last_success_ms {
             page.add(&family::STATE_SAVE_TIMESTAMP, Vec::new(), Value::Number(seconds(at)));
         }
     }
 }
 
-fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
+/// Adds the series of one source.
+pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
     let of_source = || vec![("source", Cow::from(source.name.as_str()))];
-    page.add(&family::UP, of_source(), Value::Number(if source.up == Some(true) { 1.0 } else { 0.0 }));
+    page.add(&family::UP, of_source(), Value::Number(flag(source.up == Some(true))));
     let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));
     if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
@@ -52,6 +55,8 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     // withdrawn, too: a series must not go over to another table.
     let mut queue_names = HashSet::new();
     let mut attempt_names = HashSet::new();
+    let mut reclaim_names = HashSet::new();
+    let with_history = queues_with_history(source);
     for target in &source.targets {
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling, freshness.stale_after);
@@ -69,6 +74,11 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
                         add_queue(page, source, name, queue, facts);
                     }
                 }
+                for (name, count) in queue.reclaims.iter().flat_map(|reclaims| &reclaims.counts) {
+                    if !with_history.contains(name.as_str()) && reclaim_names.insert(name.as_str()) {
+                        page.add(&family::LEASE_RECLAIMS, of_queue(source, name), Value::Count(*count));
+                    }
+                }
             }
             TargetData::AttemptLog(state) => {
                 add_log(page, labels, &state.log);
@@ -82,6 +92,15 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
             TargetData::ControlTable(control) => add_control_table(page, labels, control, fresh),
         }
     }
+}
+
+/// The queues whose attempt history tells of reclaims. It is exact, so it is what is shown.
+fn queues_with_history(source: &SourceState) -> HashSet<&str> {
+    let logs = source.targets.iter().filter_map(|target| match &target.data {
+        TargetData::AttemptLog(log) if log.told.reclaims => Some(log),
+        _ => None,
+    });
+    logs.flat_map(|log| log.log.series.keys()).map(String::as_str).collect()
 }
 
 fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
@@ -225,8 +244,7 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
         page.add(&family::RUN_IN_PROGRESS, labels.with("step", step), Value::Number(running));
     }
     if let Some(lock) = state.lock {
-        let held = if lock.held { 1.0 } else { 0.0 };
-        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(held));
+        page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(flag(lock.held)));
         let for_seconds = number(lock.held_ms) / 1000.0;
         page.add(&family::RUN_LOCK_HELD_DURATION, labels.of_target(), Value::Number(for_seconds));
     }
@@ -270,6 +288,11 @@ impl<'a> Labels<'a> {
         labels.push((name, value.into()));
         labels
     }
+}
+
+/// A yes or no, as Prometheus writes it.
+const fn flag(holds: bool) -> f64 {
+    if holds { 1.0 } else { 0.0 }
 }
 
 /// Milliseconds as seconds. Exact to the millisecond for any date (2^53 ms are 285 000 years).

@@ -5,6 +5,7 @@
 
 pub mod families;
 mod from_state;
+mod histogram;
 mod objectives;
 pub mod page;
 mod process;
@@ -12,7 +13,6 @@ mod process;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, LabelSetEncoder, NoLabelSet};
@@ -23,8 +23,7 @@ use self::families as family;
 use self::from_state::Freshness;
 use self::page::{Block, Page, Value};
 use crate::clock::SharedClock;
-use crate::state::histogram::Buckets;
-use crate::state::{Histogram, State};
+use crate::state::State;
 
 /// The state that samplers write and scrapes read. Nobody holds it across a wait.
 pub type SharedState = Arc<RwLock<State>>;
@@ -34,16 +33,21 @@ pub type SharedState = Arc<RwLock<State>>;
 pub struct StateCollector {
     state: SharedState,
     clock: SharedClock,
-    stale_after: Duration,
-    config_read_ms: i64,
+    /// The one source that is encoded, and nothing else.
+    only: Option<String>,
 }
 
 impl StateCollector {
-    /// A collector for this state. Gauges whose sample is older than `stale_after` are withdrawn.
+    /// A collector for this state. Gauges whose sample is too old by this clock are withdrawn.
     #[must_use]
-    pub fn new(state: SharedState, clock: SharedClock, stale_after: Duration) -> Self {
-        let config_read_ms = clock.unix_ms();
-        Self { state, clock, stale_after, config_read_ms }
+    pub fn new(state: SharedState, clock: SharedClock) -> Self {
+        Self { state, clock, only: None }
+    }
+
+    /// The part that is about one source.
+    #[must_use]
+    pub fn of_source(self, name: &str) -> Self {
+        Self { only: Some(name.to_owned()), ..self }
     }
 
     /// A registry that holds this collector and nothing else.
@@ -53,14 +57,6 @@ impl StateCollector {
         registry.register_collector(Box::new(self));
         registry
     }
-
-    fn add_exporter(&self, page: &mut Page<'_>) {
-        page.add(&family::BUILD_INFO, vec![("version", env!("CARGO_PKG_VERSION").into())], Value::Info);
-        page.add(&family::CONFIG_RELOAD_SUCCESSFUL, Vec::new(), Value::Number(1.0));
-        #[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ms, which is 285 000 years")]
-        let read_at = self.config_read_ms as f64 / 1000.0;
-        page.add(&family::CONFIG_RELOAD_TIMESTAMP, Vec::new(), Value::Number(read_at));
-    }
 }
 
 impl Collector for StateCollector {
@@ -69,17 +65,28 @@ impl Collector for StateCollector {
         // gauges; serving it is better than serving nothing.
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut page = Page::new(family::ALL);
-        let freshness = Freshness { now: self.clock.monotonic(), stale_after: self.stale_after };
-        from_state::add_state(&mut page, &state, freshness);
-        self.add_exporter(&mut page);
-        if let Some(facts) = process::read() {
-            process::add_process(&mut page, facts);
+        let freshness = Freshness { now: self.clock.monotonic(), stale_after: state.stale_after };
+        if let Some(name) = &self.only {
+            if let Some(source) = state.source(name) {
+                from_state::add_source(&mut page, source, freshness);
+            }
+        } else {
+            from_state::add_state(&mut page, &state, freshness);
+            page.add(&family::BUILD_INFO, build(), Value::Info);
+            if let Some(facts) = process::read() {
+                process::add_process(&mut page, facts);
+            }
         }
         for block in page.blocks() {
             encode_block(&mut encoder, block)?;
         }
         Ok(())
     }
+}
+
+/// What this program was built from.
+fn build<'a>() -> Vec<page::Label<'a>> {
+    vec![("version", env!("CARGO_PKG_VERSION").into()), ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into())]
 }
 
 fn encode_block(encoder: &mut DescriptorEncoder<'_>, block: &Block<'_>) -> fmt::Result {
@@ -106,20 +113,12 @@ fn encode_value(metric: &mut MetricEncoder<'_>, family: &family::Family, value: 
             metric.encode_counter::<NoLabelSet, f64, f64>(&number, None)
         }
         Value::Number(number) => metric.encode_gauge(&number),
-        Value::Histogram(histogram) => match family.buckets {
-            Some(buckets) => encode_histogram(metric, buckets, histogram),
+        Value::Histogram(values) => match family.buckets {
+            Some(buckets) => histogram::encode(metric, buckets, values),
             None => Err(fmt::Error),
         },
         Value::Info => Ok(()),
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ticks")]
-fn encode_histogram(metric: &mut MetricEncoder<'_>, buckets: &Buckets, histogram: &Histogram) -> fmt::Result {
-    let seconds = |ticks: u64| ticks as f64 / f64::from(buckets.ticks_per_second);
-    let bounds = buckets.bounds.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
-    let counts: Vec<(f64, u64)> = bounds.zip(histogram.counts.iter().copied()).collect();
-    metric.encode_histogram::<NoLabelSet>(seconds(histogram.sum), histogram.count(), &counts, None)
 }
 
 /// The labels of one series, as the encoder wants them.

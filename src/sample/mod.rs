@@ -11,7 +11,7 @@ mod run_log;
 
 pub use attempt_log::{Attempt, AttemptLogSample};
 pub use control_table::{ControlTableSample, Notification};
-pub use queue::{JobState, QueueFacts, QueueSample};
+pub use queue::{Claim, JobState, QueueFacts, QueueSample};
 pub use run_log::{RunLogSample, StepEntry};
 
 use serde::{Deserialize, Serialize};
@@ -47,8 +47,10 @@ impl Sample {
     /// Reads the answer to the statement of a target.
     ///
     /// # Errors
-    /// Reason `decode`, when the answer is not of the statement's shape.
+    /// Reason `decode`, when the answer is not of the statement's shape; `permission`, when the
+    /// target's probe says that rows are hidden from the login.
     pub fn decode(target: TargetConfig<'_>, rows: &Rows) -> Result<Self, SourceError> {
+        rows::check_probe(target.target(), rows)?;
         Ok(match target {
             TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
             TargetConfig::AttemptLog(log) => Self::AttemptLog(attempt_log::decode(log, rows)?),

@@ -97,6 +97,21 @@ pub struct QueueSample {
     pub now_ms: i64,
     /// By value of the queue label.
     pub queues: BTreeMap<String, QueueFacts>,
+    /// Who is claimed; `None` when the mapping names no id.
+    pub claims: Option<Vec<Claim>>,
+}
+
+/// A claimed job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The value of the queue label.
+    pub queue: String,
+    /// The job's key, as text.
+    pub id: String,
+    /// How often the job was claimed, this time included.
+    pub attempts: u64,
+    /// Whether the lease has lapsed.
+    pub lapsed: bool,
 }
 
 /// Counts and ages of one queue. A field is `None` when the table cannot tell, which is not 0.
@@ -128,18 +143,26 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
     if queue.queue_label.is_none() {
         totals.insert(queue.target.name.clone(), Totals::default());
     }
+    // Several rows can share a label after trimming; they are one queue.
+    let name = |row: Row<'_>| match &queue.queue_label {
+        Some(_) => Ok::<_, SourceError>(row.label("queue")?.unwrap_or_default()),
+        None => Ok(queue.target.name.clone()),
+    };
+    let mut claims = queue.id.is_some().then(Vec::new);
     for row in reader.rows() {
+        if let Some(claims) = &mut claims
+            && let Some(id) = row.label("claimed_id")?
+        {
+            let (attempts, lapsed) = (row.count("claimed_attempts")?, row.int("claim_lapsed")? == Some(1));
+            claims.push(Claim { queue: name(row)?, id, attempts, lapsed });
+            continue;
+        }
         let Some(state) = row.label("state")? else {
             continue; // the row that stands for an empty table
         };
         let state = JobState::parse(&state)
             .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has a state {state}")))?;
-        let name = match &queue.queue_label {
-            // Several rows can share a label after trimming; they are one queue.
-            Some(_) => row.label("queue")?.unwrap_or_default(),
-            None => queue.target.name.clone(),
-        };
-        totals.entry(name).or_default().add(state, row)?;
+        totals.entry(name(row)?).or_default().add(state, row)?;
     }
     let in_flight = match (first.int("committed_rows")?, &queue.queue_label) {
         (Some(committed), None) => {
@@ -151,7 +174,7 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
         _ => None,
     };
     let queues = totals.into_iter().map(|(name, totals)| (name, totals.facts(queue, in_flight))).collect();
-    Ok(QueueSample { now_ms, queues })
+    Ok(QueueSample { now_ms, queues, claims })
 }
 
 /// The rows of one queue, added up.

@@ -1,8 +1,7 @@
 //! Typed access to a result by column name.
 
 use super::Bounds;
-use crate::config::OutcomeWord;
-use crate::config::{TimeColumn, TimeZone};
+use crate::config::{OutcomeWord, Target, TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
 
 /// How much earlier than its start an end may look, in milliseconds.
@@ -10,6 +9,29 @@ const NOISE_MS: i64 = -1_000;
 
 /// How far the clocks go back at the end of summer time, in milliseconds.
 const CLOCKS_BACK_MS: i64 = 3_600_000;
+
+/// Refuses an answer that the target's probe says not to believe.
+pub(super) fn check_probe(target: &Target, rows: &Rows) -> Result<(), SourceError> {
+    let Some(probe) = &target.probe else {
+        return Ok(());
+    };
+    let message = match Reader::new(rows)?.first()?.label("failing_probe")?.as_deref() {
+        None => return Ok(()),
+        Some("role") => format!(
+            "the login is not in the role {}, which the probe asks for: rows of {} may be hidden from it; \
+             add the login to the role",
+            probe.role.as_deref().unwrap_or_default(),
+            target.table
+        ),
+        Some(_) => format!(
+            "{} shows no row, although its base table {} holds some: they are hidden from this login; give it \
+             what the view or the security policy asks for",
+            target.table,
+            probe.base_table.as_ref().map(|base| base.table.to_string()).unwrap_or_default()
+        ),
+    };
+    Err(SourceError::new(Reason::Permission, message))
+}
 
 /// A result whose columns are looked up once.
 pub(super) struct Reader<'a> {

@@ -3,15 +3,17 @@
 //! A counter that a scrape has seen is on disk already, so that it does not go down when the process
 //! dies. Saves are made one at a time.
 
-use std::sync::{Arc, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::Mutex;
 use tracing::{error, info};
 
+use super::takeover;
 use crate::clock::SharedClock;
 use crate::config::{Config, Source, TargetConfig};
 use crate::exposition::SharedState;
-use crate::state::{SavingState, SourceState, State, TargetData, TargetState};
+use crate::state::{ConfigState, SavingState, SourceState, State, TargetData, TargetState};
 use crate::state_file::{OpenError, StateFile, StateFileError, TargetKey};
 use crate::statement::TailRequest;
 
@@ -19,22 +21,22 @@ use crate::statement::TailRequest;
 #[derive(Debug)]
 pub struct Ledger {
     state: SharedState,
-    file: Option<Arc<Mutex<StateFile>>>,
+    file: RwLock<Option<SharedFile>>,
     clock: SharedClock,
-    sources: Vec<SourceKey>,
 }
 
-/// A source, as far as a saved target belongs to it.
+/// A state file that is open.
+#[derive(Debug, Clone)]
+struct SharedFile {
+    path: PathBuf,
+    file: Arc<Mutex<StateFile>>,
+}
+
+/// A configuration that can be taken over: what may fail has been done.
 #[derive(Debug)]
-struct SourceKey {
-    name: String,
-    database: String,
-}
-
-impl SourceKey {
-    fn of(source: &Source) -> Self {
-        Self { name: source.name.clone(), database: source.database.to_string() }
-    }
+pub(super) struct Prepared {
+    state: State,
+    file: Option<SharedFile>,
 }
 
 impl Ledger {
@@ -43,29 +45,74 @@ impl Ledger {
     /// # Errors
     /// When the state file is in use by another process.
     pub fn open(config: &Config, clock: SharedClock) -> Result<Self, OpenError> {
+        if config.state_file.is_none() {
+            info!(
+                "no state_file is configured: counting starts at the end of each log, at 0, with each start"
+            );
+        }
+        let ledger = Self { state: SharedState::default(), file: RwLock::default(), clock };
+        let Prepared { mut state, file } = ledger.prepare_file(config)?;
+        state.config = ledger.config_taken();
+        *ledger.file.write().unwrap_or_else(PoisonError::into_inner) = file;
+        *ledger.state.write().unwrap_or_else(PoisonError::into_inner) = state;
+        Ok(ledger)
+    }
+
+    /// Opens what another configuration needs. Nothing is changed yet.
+    ///
+    /// # Errors
+    /// When its state file is in use by another process.
+    pub(super) async fn prepare(&self, config: &Config) -> Result<Prepared, OpenError> {
+        let open = self.file.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match open {
+            Some(open) if config.state_file.as_ref() == Some(&open.path) => {
+                let mut state = State::new(config);
+                restore(&mut state, config, &*open.file.lock().await);
+                Ok(Prepared { state, file: Some(open) })
+            }
+            _ => self.prepare_file(config),
+        }
+    }
+
+    fn prepare_file(&self, config: &Config) -> Result<Prepared, OpenError> {
         let mut state = State::new(config);
-        let file = match &config.state_file {
-            None => {
-                info!(
-                    "no state_file is configured: counting starts at the end of each log, at 0, with each start"
-                );
-                None
-            }
-            Some(path) => {
-                let opened = StateFile::open(path)?;
-                if let Some(problem) = &opened.problem {
-                    error!("{problem}");
-                } else if opened.is_new {
-                    info!(state_file = %path.display(), "there is no state yet: counting starts at the end of each log, at 0");
-                }
-                restore(&mut state, config, &opened.file);
-                state.saving =
-                    Some(SavingState { successful: opened.problem.is_none(), last_success_ms: None });
-                Some(Arc::new(Mutex::new(opened.file)))
-            }
+        let Some(path) = &config.state_file else {
+            return Ok(Prepared { state, file: None });
         };
-        let sources = config.sources.iter().map(SourceKey::of).collect();
-        Ok(Self { state: SharedState::new(state.into()), file, clock, sources })
+        let opened = StateFile::open(path)?;
+        if let Some(problem) = &opened.problem {
+            error!("{problem}");
+        } else if opened.is_new {
+            info!(state_file = %path.display(), "there is no state yet: counting starts at the end of each log, at 0");
+        }
+        restore(&mut state, config, &opened.file);
+        state.saving = Some(SavingState { successful: opened.problem.is_none(), last_success_ms: None });
+        let file = SharedFile { path: path.clone(), file: Arc::new(Mutex::new(opened.file)) };
+        Ok(Prepared { state, file: Some(file) })
+    }
+
+    /// Goes over to another configuration at once. What is known about targets that stay is kept.
+    /// No sampler of a source that changes may be running.
+    pub(super) fn take_over(&self, before: &Config, after: &Config, prepared: Prepared) {
+        let Prepared { state: mut next, file } = prepared;
+        next.config = self.config_taken();
+        let mut current = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.file.write().unwrap_or_else(PoisonError::into_inner);
+        if open.as_ref().map(|file| &file.path) == file.as_ref().map(|file| &file.path) {
+            next.saving = current.saving;
+        }
+        takeover::keep(&mut next, after, std::mem::take(&mut *current), before);
+        *current = next;
+        *open = file;
+    }
+
+    fn config_taken(&self) -> ConfigState {
+        ConfigState { successful: true, last_success_ms: self.clock.unix_ms() }
+    }
+
+    /// Notes that a configuration could not be taken over; the one before stays.
+    pub fn config_refused(&self) {
+        self.state.write().unwrap_or_else(PoisonError::into_inner).config.successful = false;
     }
 
     /// The state that scrapes read.
@@ -75,22 +122,22 @@ impl Ledger {
     }
 
     /// A copy of what is known about a target.
-    pub(super) fn target(&self, source: usize, position: usize) -> Option<TargetState> {
+    pub(super) fn target(&self, source: &str, position: usize) -> Option<TargetState> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        state.sources.get(source)?.targets.get(position).cloned()
+        state.source(source)?.targets.get(position).cloned()
     }
 
     /// What a target has to be asked for next.
-    pub(super) fn request(&self, source: usize, position: usize, target: TargetConfig<'_>) -> TailRequest {
+    pub(super) fn request(&self, source: &str, position: usize, target: TargetConfig<'_>) -> TailRequest {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let known = state.sources.get(source).and_then(|source| source.targets.get(position));
+        let known = state.source(source).and_then(|source| source.targets.get(position));
         known.map_or(TailRequest::Head, |known| known.request(target))
     }
 
     /// Changes what is known about a source and is not saved.
-    pub(super) fn change(&self, source: usize, change: impl FnOnce(&mut SourceState)) {
+    pub(super) fn change(&self, source: &str, change: impl FnOnce(&mut SourceState)) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(source) = state.sources.get_mut(source) {
+        if let Some(source) = state.source_mut(source) {
             change(source);
         }
     }
@@ -98,18 +145,16 @@ impl Ledger {
     /// Saves a target after a good sample, then shows it. What cannot be saved is shown all the same.
     pub(super) async fn commit(
         &self,
-        source: usize,
+        source: &Source,
         position: usize,
         target: TargetConfig<'_>,
         after: TargetState,
         skew_ms: i64,
     ) {
-        if after.data.is_counted()
-            && let Some(source) = self.sources.get(source)
-        {
-            self.save(key(source, target), after.data.clone()).await;
+        if after.data.is_counted() {
+            self.save(takeover::key(source, target), after.data.clone()).await;
         }
-        self.change(source, |source| {
+        self.change(&source.name, |source| {
             source.up = Some(true);
             source.clock_skew_ms = Some(skew_ms);
             if let Some(known) = source.targets.get_mut(position) {
@@ -119,10 +164,11 @@ impl Ledger {
     }
 
     async fn save(&self, key: TargetKey, data: TargetData) {
-        let Some(file) = &self.file else {
+        let open = self.file.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(SharedFile { file, .. }) = open else {
             return;
         };
-        let mut file = Arc::clone(file).lock_owned().await;
+        let mut file = file.lock_owned().await;
         // The disk may be slow; the reactor must not wait for it.
         let saving = tokio::task::spawn_blocking(move || file.save(key, &data));
         let saved = match saving.await {
@@ -153,35 +199,15 @@ impl Ledger {
 
 fn restore(state: &mut State, config: &Config, file: &StateFile) {
     for (known, source) in state.sources.iter_mut().zip(&config.sources) {
-        restore_source(known, source, file);
-    }
-}
-
-fn restore_source(known: &mut SourceState, source: &Source, file: &StateFile) {
-    for (known, target) in known.targets.iter_mut().zip(source.targets()) {
-        let key = key(&SourceKey::of(source), target);
-        match file.target(&key) {
-            Ok(Some(saved)) => known.restore(saved),
-            Ok(None) => {}
-            Err(error) => error!(?key, %error, "what was saved of this target is not usable, it starts anew"),
+        for (known, target) in known.targets.iter_mut().zip(source.targets()) {
+            let key = takeover::key(source, target);
+            match file.target(&key) {
+                Ok(Some(saved)) => known.restore(saved),
+                Ok(None) => {}
+                Err(error) => {
+                    error!(?key, %error, "what was saved of this target is not usable, it starts anew");
+                }
+            }
         }
-    }
-}
-
-fn key(source: &SourceKey, target: TargetConfig<'_>) -> TargetKey {
-    let id = match target {
-        TargetConfig::Queue(_) => None,
-        TargetConfig::AttemptLog(log) => Some(&log.id),
-        TargetConfig::RunLog(log) => Some(&log.id),
-        TargetConfig::ControlTable(control) => Some(&control.id),
-    };
-    TargetKey {
-        source: source.name.clone(),
-        kind: target.label().to_owned(),
-        name: target.target().name.clone(),
-        database: source.database.clone(),
-        table: target.target().table.0.clone(),
-        id: id.cloned(),
-        filter: target.target().filter.clone(),
     }
 }

@@ -82,6 +82,15 @@ impl AttemptLogState {
         Self { log: log_state, told: Told::by(log), objectives: log.objectives }
     }
 
+    /// Takes over what was saved.
+    pub(super) fn restore(&mut self, saved: Self) {
+        self.log.restore(saved.log);
+        for queue in self.log.series.values_mut() {
+            queue.duration.restored(&histogram::WORK);
+            queue.completion_delay.restored(&histogram::WORK);
+        }
+    }
+
     pub(super) fn apply(
         &mut self,
         log: &AttemptLog,

@@ -1,6 +1,11 @@
 //! A histogram as plain data. Values are whole ticks of a unit, so that sums are exact.
+//!
+//! Each observation is counted twice over: in one of the classic buckets, whose bounds are fixed, and
+//! in one of the native buckets, which Prometheus can read through protobuf only.
 
 use serde::{Deserialize, Serialize};
+
+use super::native_buckets::NativeBuckets;
 
 /// The buckets of a histogram family, and the unit its values are counted in.
 #[derive(Debug, PartialEq, Eq)]
@@ -9,6 +14,15 @@ pub struct Buckets {
     pub bounds: &'static [u64],
     /// How many ticks make one second.
     pub ticks_per_second: u32,
+}
+
+impl Buckets {
+    /// Ticks as seconds.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "exact below 2^53 ticks")]
+    pub fn seconds(&self, ticks: u64) -> f64 {
+        ticks as f64 / f64::from(self.ticks_per_second)
+    }
 }
 
 /// For the duration of steps and jobs, in milliseconds: from a query that found nothing to a
@@ -30,40 +44,65 @@ pub static SAMPLE: Buckets = Buckets {
     ticks_per_second: 1_000_000,
 };
 
-/// Counts by bucket. Which buckets is a constant of the family, not of the histogram.
+/// Counts by bucket. Which classic buckets is a constant of the family, not of the histogram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
-    /// Observations in each bucket, not cumulative; one more than there are bounds.
+    /// Observations in each classic bucket, not cumulative; one more than there are bounds.
     pub counts: Vec<u64>,
     /// The sum of all observations, in ticks.
     pub sum: u64,
+    /// The same observations in native buckets; states saved by version 0.1 do not have them.
+    #[serde(default)]
+    pub native: NativeBuckets,
 }
 
 impl Histogram {
     /// An empty histogram.
     #[must_use]
     pub fn new(buckets: &Buckets) -> Self {
-        Self { counts: vec![0; buckets.bounds.len() + 1], sum: 0 }
+        Self { counts: vec![0; buckets.bounds.len() + 1], sum: 0, native: NativeBuckets::default() }
     }
 
     /// Adds one observation, in ticks.
     pub fn observe(&mut self, buckets: &Buckets, value: u64) {
         let index = buckets.bounds.partition_point(|bound| *bound < value);
         if let Some(count) = self.counts.get_mut(index) {
-            *count += 1;
+            *count = count.saturating_add(1);
+            self.native.observe(buckets.seconds(value), 1);
         }
         self.sum = self.sum.saturating_add(value);
+    }
+
+    /// Makes a histogram that was saved fit to go on with: native buckets that do not hold what the
+    /// classic ones hold are made anew from those.
+    ///
+    /// Counts stay what they were, so that no counter goes down. Where an old observation lies is
+    /// then known as well as the classic buckets tell: at their upper bounds, and of the last one,
+    /// which has none, just above its lower bound. What comes later is exact.
+    pub(super) fn restored(&mut self, buckets: &Buckets) {
+        if self.native.is_sound() && self.native.count() == self.count() {
+            return;
+        }
+        self.native = NativeBuckets::default();
+        let above = buckets.bounds.last().map_or(0, |last| last + 1);
+        for (value, count) in buckets.bounds.iter().copied().chain([above]).zip(&self.counts) {
+            self.native.observe(buckets.seconds(value), *count);
+        }
     }
 
     /// How many observations there are.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "in a test a panic is how a failure is told")]
+
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -75,6 +114,65 @@ mod tests {
         }
         assert_eq!(histogram.counts, [2, 2, 2]);
         assert_eq!((histogram.count(), histogram.sum), (6, 9_062));
+    }
+
+    proptest! {
+        #[test]
+        fn classic_and_native_buckets_hold_the_same_observations(
+            values in prop::collection::vec(prop_oneof![0..20_u64, 0..100_000_u64, any::<u64>()], 0..500),
+        ) {
+            let mut histogram = Histogram::new(&WORK);
+            for value in &values {
+                histogram.observe(&WORK, *value);
+            }
+            prop_assert_eq!(histogram.count(), u64::try_from(values.len()).unwrap());
+            prop_assert_eq!(histogram.native.count(), histogram.count());
+            let sum = values.iter().fold(0_u64, |sum, value| sum.saturating_add(*value));
+            prop_assert_eq!(histogram.sum, sum);
+            let before = histogram.clone();
+            histogram.restored(&WORK);
+            prop_assert_eq!(histogram, before, "what is whole is left as it is");
+        }
+    }
+
+    #[test]
+    fn what_was_saved_without_native_buckets_gets_them_from_the_classic_ones() {
+        let buckets = Buckets { bounds: &[0, 500, 1_000], ticks_per_second: 1_000 };
+        let saved = r#"{"counts":[1,2,3,4],"sum":9000}"#;
+        let mut histogram: Histogram = serde_json::from_str(saved).unwrap();
+        histogram.restored(&buckets);
+        assert_eq!((histogram.count(), histogram.sum), (10, 9_000));
+        let mut expected = NativeBuckets::default();
+        for (seconds, count) in [(0.0, 1), (0.5, 2), (1.0, 3), (1.001, 4)] {
+            expected.observe(seconds, count);
+        }
+        assert_eq!(histogram.native, expected);
+        assert_eq!(expected.count(), 10);
+
+        histogram.observe(&buckets, 20);
+        assert_eq!((histogram.count(), histogram.native.count()), (11, 11));
+    }
+
+    #[test]
+    fn native_buckets_that_do_not_fit_are_made_anew() {
+        let mut whole = Histogram::new(&WORK);
+        for value in [0, 5, 40, 7_000] {
+            whole.observe(&WORK, value);
+        }
+        for native in [
+            r#"{"schema":3,"zero":0,"buckets":{}}"#,
+            r#"{"schema":3,"zero":5,"buckets":{}}"#,
+            r#"{"schema":99,"zero":4,"buckets":{}}"#,
+            r#"{"schema":-128,"zero":4,"buckets":{}}"#,
+            r#"{"schema":3,"zero":3,"buckets":{"2147483647":1}}"#,
+            r#"{"schema":3,"zero":3,"buckets":{"-2147483648":1}}"#,
+            r#"{"schema":3,"zero":18446744073709551615,"buckets":{"1":5}}"#,
+        ] {
+            let mut histogram = Histogram { native: serde_json::from_str(native).unwrap(), ..whole.clone() };
+            histogram.restored(&WORK);
+            assert_eq!(histogram.native.count(), 4, "{native}");
+            assert!(histogram.native.is_sound(), "{native}");
+        }
     }
 
     #[test]

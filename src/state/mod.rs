@@ -5,7 +5,10 @@ mod control_table;
 pub mod histogram;
 mod labels;
 mod log;
+mod native_buckets;
 mod queue;
+pub mod recent;
+mod reclaims;
 mod run_log;
 mod sampling;
 mod tail;
@@ -15,9 +18,11 @@ pub use control_table::{ControlTableState, KindState};
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Limits, Log, LogRow};
+pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
+pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
-pub use sampling::SamplingState;
+pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Tail, TailRow};
 
 use std::time::Duration;
@@ -35,6 +40,20 @@ pub struct State {
     pub sources: Vec<SourceState>,
     /// How saving goes; `None` without a state file.
     pub saving: Option<SavingState>,
+    /// How reading the configuration goes.
+    pub config: ConfigState,
+    /// Age past which the gauges of a target are withdrawn; as configured.
+    #[serde(skip)]
+    pub stale_after: Duration,
+}
+
+/// How reading the configuration goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigState {
+    /// Whether it could be taken over the last time that it was read.
+    pub successful: bool,
+    /// When it was last taken over, by the exporter's clock, in milliseconds since the epoch.
+    pub last_success_ms: i64,
 }
 
 /// How saving the state goes.
@@ -99,7 +118,7 @@ impl State {
             name: target.target().name.clone(),
             sampling: SamplingState::default(),
             data: match target {
-                TargetConfig::Queue(queue) => TargetData::Queue(QueueState::new(queue)),
+                TargetConfig::Queue(queue) => TargetData::Queue(QueueState::new(queue, max)),
                 TargetConfig::AttemptLog(log) => TargetData::AttemptLog(AttemptLogState::new(log, max)),
                 TargetConfig::RunLog(log) => TargetData::RunLog(RunLogState::new(log, max)),
                 TargetConfig::ControlTable(control) => {
@@ -114,7 +133,23 @@ impl State {
             objectives: source.objectives,
             targets: source.targets().map(target).collect(),
         };
-        Self { sources: config.sources.iter().map(source).collect(), saving: None }
+        Self {
+            sources: config.sources.iter().map(source).collect(),
+            saving: None,
+            config: ConfigState::default(),
+            stale_after: config.global.stale_after,
+        }
+    }
+
+    /// What is known about the database of this name.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&SourceState> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+
+    /// The same, to be changed.
+    pub fn source_mut(&mut self, name: &str) -> Option<&mut SourceState> {
+        self.sources.iter_mut().find(|source| source.name == name)
     }
 
     /// Whether each target was sampled at least once, well or not.
@@ -128,7 +163,10 @@ impl TargetData {
     /// Whether it must survive a restart: what is counted, not what is looked up anew.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
-        !matches!(self, Self::Queue(_))
+        match self {
+            Self::Queue(queue) => queue.reclaims.is_some(),
+            Self::AttemptLog(_) | Self::RunLog(_) | Self::ControlTable(_) => true,
+        }
     }
 }
 
@@ -136,7 +174,8 @@ impl TargetState {
     /// Takes over what was saved of this target; data of another kind changes nothing.
     pub fn restore(&mut self, saved: TargetData) {
         match (&mut self.data, saved) {
-            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.log.restore(saved.log),
+            (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
+            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.restore(saved),
             (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
             (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
                 state.log.restore(saved.log)
@@ -160,11 +199,12 @@ impl TargetState {
         }
     }
 
-    /// Takes a good sample. A sample of another kind than the target changes nothing.
+    /// Takes a good sample, which [`SamplingState::good`] was told of. A sample of another kind than the
+    /// target changes nothing.
     pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
         match (&mut self.data, target, sample) {
             (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
-                state.apply(sample, max_label_values);
+                state.apply(sample, self.sampling.last_good, max_label_values);
                 Progress::default()
             }
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {

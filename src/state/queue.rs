@@ -1,21 +1,31 @@
 //! What is exported about a queue: the facts of its last sample.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
+use super::recent::Trends;
+use super::reclaims::Reclaims;
 use crate::config::{Queue, QueueObjectives};
 use crate::sample::{QueueFacts, QueueSample};
 
-/// The state of a queue target.
+/// The state of a queue target. What a sample looks up anew is not saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueState {
     /// By value of the label `queue`; those of the last sample only, so that a queue without rows
     /// is no longer exported.
+    #[serde(skip)]
     pub queues: BTreeMap<String, QueueFacts>,
     /// Bounds the values of the label.
+    #[serde(skip)]
     pub labels: LabelValues,
+    /// How the queues went of late.
+    #[serde(skip)]
+    pub trends: Trends,
+    /// Jobs claimed again after their lease lapsed; `None` when the mapping names no id.
+    pub reclaims: Option<Reclaims>,
     /// Whether the label's values come from the table; else its one value is the target's name. As
     /// configured.
     #[serde(skip)]
@@ -28,17 +38,41 @@ pub struct QueueState {
 impl QueueState {
     /// The state before the first sample.
     #[must_use]
-    pub fn new(queue: &Queue) -> Self {
-        Self { labelled: queue.queue_label.is_some(), objectives: queue.objectives, ..Self::default() }
+    pub fn new(queue: &Queue, max_label_values: usize) -> Self {
+        let labelled = queue.queue_label.is_some();
+        let reclaims = queue.id.is_some().then(|| {
+            let mut reclaims = Reclaims::default();
+            if !labelled {
+                reclaims.declare([&queue.target.name], max_label_values);
+            }
+            reclaims
+        });
+        Self { reclaims, labelled, objectives: queue.objectives, ..Self::default() }
     }
 
-    pub(super) fn apply(&mut self, sample: QueueSample, max_label_values: usize) {
-        let QueueSample { queues: sampled, .. } = sample;
+    /// Takes over what was saved, if it is still counted.
+    pub(super) fn restore(&mut self, saved: Self) {
+        if let (Some(reclaims), Some(saved)) = (&mut self.reclaims, saved.reclaims) {
+            *reclaims = saved;
+        }
+    }
+
+    /// Takes a sample that was taken at `at`, a reading of the monotonic clock.
+    pub(super) fn apply(&mut self, sample: QueueSample, at: Option<Duration>, max_label_values: usize) {
+        let QueueSample { queues: sampled, claims, .. } = sample;
+        if let (Some(reclaims), Some(claims)) = (&mut self.reclaims, claims) {
+            reclaims.declare(sampled.keys(), max_label_values);
+            reclaims.apply(claims, max_label_values);
+        }
         self.labels.retain(|value| sampled.contains_key(value));
         self.queues.clear();
         for (queue, facts) in sampled {
             let queue = self.labels.admit(&queue, max_label_values).to_owned();
             self.queues.entry(queue).or_default().absorb(facts);
+        }
+        if let Some(at) = at {
+            // One more for those that share the value `other`.
+            self.trends.record(&self.queues, at, max_label_values.saturating_add(1));
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
+use super::recent::Runs;
 use super::tail::{Progress, Reading};
 use crate::config::{Outcome, OutcomeWord, RunLog, RunLogObjectives};
 use crate::sample::{RunLogSample, StepEntry};
@@ -18,6 +19,9 @@ pub struct RunLogState {
     pub log: Log<StepEntry, StepState>,
     /// Runs skipped since the last one that was not; `None` while no run was seen.
     pub consecutive_skips: Option<u64>,
+    /// The last runs, those of a log without a run step being its rows.
+    #[serde(skip)]
+    pub runs: Runs,
     /// The id of the newest run's row: one that comes late says nothing about the runs after it.
     newest_run_id: Option<i64>,
     /// The application lock; `None` when none is configured. Not saved: nobody looked while the
@@ -118,6 +122,9 @@ impl RunLogState {
         self.consecutive_skips = saved.consecutive_skips;
         self.newest_run_id = saved.newest_run_id;
         self.log.restore(saved.log);
+        for step in self.log.series.values_mut() {
+            step.duration.restored(&histogram::WORK);
+        }
     }
 
     pub(super) fn apply(&mut self, log: &RunLog, sample: RunLogSample, max_label_values: usize) -> Progress {
@@ -129,9 +136,12 @@ impl RunLogState {
             reading: Reading::of(&log.target, log.late_window, open, log.batch_size),
             max_label_values,
         };
-        let (skips, newest) = (&mut self.consecutive_skips, &mut self.newest_run_id);
+        let (skips, newest, runs) = (&mut self.consecutive_skips, &mut self.newest_run_id, &mut self.runs);
         let remember = |step: &mut StepState, entry: &StepEntry| {
             let is_run = log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step);
+            if is_run && !entry.open {
+                runs.add(entry);
+            }
             if is_run && !entry.open && newest.is_none_or(|newest| newest < entry.id) {
                 *newest = Some(entry.id);
                 *skips = Some(match entry.outcome {
@@ -141,7 +151,11 @@ impl RunLogState {
             }
             step.remember(entry);
         };
-        self.log.apply(entries, bounds, now_ms, limits, remember, StepState::count)
+        let progress = self.log.apply(entries, bounds, now_ms, limits, remember, StepState::count);
+        if progress.reset {
+            self.runs.start_over();
+        }
+        progress
     }
 }
 

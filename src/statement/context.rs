@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Dialect, quote};
+use super::{CLAIMS_PER_SAMPLE, Dialect, quote};
 use crate::config::{
     AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target, TimeColumn,
     TimeEncoding, TimeZone,
@@ -39,7 +39,16 @@ struct Condition {
 pub(super) struct Base {
     table: String,
     filter: Vec<Condition>,
+    probe: Option<ProbeShape>,
     lock_timeout_ms: u64,
+}
+
+/// What must hold for the answer to be believed.
+#[derive(Serialize)]
+struct ProbeShape {
+    base_table: Option<String>,
+    filter: Vec<Condition>,
+    role: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -90,6 +99,9 @@ pub(super) struct QueueContext {
     base: Base,
     /// The database of the table, as a text constant, where its name says which.
     database: Option<String>,
+    id: Option<String>,
+    /// How many claimed rows are listed at most.
+    claims_per_sample: usize,
     queue_label: Option<String>,
     state: State,
     lease: LeaseShape,
@@ -109,6 +121,8 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             [database, _, _] => Some(quote::literal(dialect, database)),
             _ => None,
         },
+        id: column(dialect, &queue.id),
+        claims_per_sample: CLAIMS_PER_SAMPLE,
         queue_label: column(dialect, &queue.queue_label),
         state: state(dialect, &queue.state, queue.count_done),
         lease: lease(dialect, &queue.lease),
@@ -127,15 +141,24 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
 }
 
 pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) -> Base {
-    let filter = target.filter.iter().map(|(column, value)| Condition {
-        column: quote::column(dialect, column),
-        value: quote::literal(dialect, value),
-    });
     Base {
         table: quote::table(dialect, &target.table),
-        filter: filter.collect(),
+        filter: conditions(dialect, &target.filter),
+        probe: target.probe.as_ref().map(|probe| ProbeShape {
+            base_table: probe.base_table.as_ref().map(|base| quote::table(dialect, &base.table)),
+            filter: probe.base_table.iter().flat_map(|base| conditions(dialect, &base.filter)).collect(),
+            role: probe.role.as_ref().map(|role| quote::literal(dialect, role)),
+        }),
         lock_timeout_ms: millis(lock_timeout),
     }
+}
+
+fn conditions(dialect: Dialect, filter: &BTreeMap<String, String>) -> Vec<Condition> {
+    let condition = |(column, value): (&String, &String)| Condition {
+        column: quote::column(dialect, column),
+        value: quote::literal(dialect, value),
+    };
+    filter.iter().map(condition).collect()
 }
 
 fn column(dialect: Dialect, name: &Option<String>) -> Option<String> {

@@ -24,6 +24,9 @@ use crate::config::TargetConfig;
 /// and with it its plan, stays the same from sample to sample.
 pub const GAPS_PER_SAMPLE: usize = 16;
 
+/// How many claimed rows one sample of a queue lists at most, lapsed leases first.
+pub const CLAIMS_PER_SAMPLE: usize = 1000;
+
 /// A SQL dialect: which macros of `sql/dialect/` a statement is rendered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -162,11 +165,12 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
 }
 
 /// Every template below `sql/` that a statement is made of. Tests render each of them.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
     ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
     ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
     ("dialect/sqlite.sql", include_str!("../../sql/dialect/sqlite.sql")),
+    ("sample/probe.sql", include_str!("../../sql/sample/probe.sql")),
     ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),
     ("sample/stored_time.sql", include_str!("../../sql/sample/stored_time.sql")),
     ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),

@@ -35,6 +35,7 @@ fn config(dialect: Dialect, targets: &str) -> Config {
 /// Targets of every kind, most branches of their templates among them.
 const TARGETS: &str = "    queues:
       - { name: lease, preset: lease, queue_label: Kind, where: { Tenant: 1 } }
+      - { name: followed, preset: lease, id: JobId, queue_label: Kind, probe: { base_table: Job, where: { Tenant: 1 } } }
       - { name: transactional, preset: transactional }
       - { name: owner, preset: transactional_owner }
       - name: related
@@ -48,7 +49,7 @@ const TARGETS: &str = "    queues:
         attempts: { column: Tries, counts: failures }
         max_attempts: 5
     attempt_logs:
-      - { name: attempts, preset: attempt_log, queue_label: QueueName, where: { Tenant: 1 } }
+      - { name: attempts, preset: attempt_log, queue_label: QueueName, where: { Tenant: 1 }, probe: { base_table: Job } }
     run_logs:
       - { name: runs, preset: notification_run_log_pl, lock: { resource: run } }
       - { name: hhmmss, table: T, id: Id, step: S, duration: { column: Took, unit: hhmmss }, outcome: { default: ok } }

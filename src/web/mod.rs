@@ -7,6 +7,7 @@
 
 mod auth;
 mod bind;
+mod discovery;
 mod negotiate;
 mod page;
 mod routes;
@@ -17,6 +18,7 @@ mod tls;
 mod write_limit;
 
 use std::fmt;
+use std::pin::Pin;
 
 pub use auth::BasicAuth;
 pub use bind::{BindError, bind};
@@ -32,7 +34,22 @@ pub trait Pages: Send + Sync + 'static {
     /// # Errors
     ///
     /// When the page could not be encoded; the client is told so, and the error is logged.
-    fn metrics(&self, format: Format) -> Result<String, fmt::Error>;
+    fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error>;
+
+    /// The names of the databases, each of which [`Pages::probe`] has a page for.
+    fn sources(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The part of the metrics page that is about one source; empty when there is none of this name.
+    /// Runs on a thread that may block for a moment.
+    ///
+    /// # Errors
+    ///
+    /// When the page could not be encoded; the client is told so, and the error is logged.
+    fn probe(&self, _source: &str, _format: Format) -> Result<Vec<u8>, fmt::Error> {
+        Ok(Vec::new())
+    }
 
     /// Whether the exporter is ready to be scraped. Runs on the reactor: it must not block.
     ///
@@ -41,17 +58,36 @@ pub trait Pages: Send + Sync + 'static {
     /// The reason why it is not ready, one line, for the client to read.
     fn ready(&self) -> Result<(), String>;
 
+    /// Takes over the configuration as it is now. By default nobody may ask for that.
+    fn reload(&self) -> Pin<Box<dyn Future<Output = Reloaded> + Send>> {
+        Box::pin(std::future::ready(Reloaded::NotAllowed))
+    }
+
     /// The whole index page, HTML; see [`index_page`]. Runs on a thread that may block.
     fn index(&self) -> String;
 }
 
-/// The text formats a metrics page can be written in.
+/// What came of a request to reload the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reloaded {
+    /// It is in force.
+    Done,
+    /// It is wrong, and the one before stays in force; the reason, for the client to read.
+    Refused(String),
+    /// Nobody may ask for it over HTTP.
+    NotAllowed,
+}
+
+/// The formats a metrics page can be written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// The Prometheus text format, version 0.0.4: what everything can read.
     PrometheusText,
     /// OpenMetrics text, version 1.0.0: given only to a client that names it.
     OpenMetrics,
+    /// Prometheus' protobuf messages, each after its length: the only format with native histograms.
+    /// Given only to a client that names it.
+    Protobuf,
 }
 
 impl Format {
@@ -61,6 +97,9 @@ impl Format {
         match self {
             Self::PrometheusText => prometheus_client::encoding::prometheus_text::CONTENT_TYPE,
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Self::Protobuf => {
+                "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+            }
         }
     }
 }

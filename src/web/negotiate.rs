@@ -19,7 +19,8 @@ pub(super) fn joined(headers: &HeaderMap, name: HeaderName) -> String {
 ///
 /// The highest quality wins. Among equals a named type goes before a wildcard, as in goautoneg,
 /// and then the order of the header decides. Wildcards stand for the Prometheus text format:
-/// OpenMetrics breaks a reader that does not expect it, so it has to be asked for by name.
+/// OpenMetrics and protobuf break a reader that does not expect them, so they have to be asked for by
+/// name.
 pub(super) fn format(accept: &str) -> Format {
     let mut best = None;
     for entry in entries(accept) {
@@ -39,15 +40,21 @@ fn offer(entry: &Entry<'_>) -> Option<(Format, bool)> {
     if is("application/openmetrics-text") {
         // prometheus/common (expfmt.NegotiateAccept) takes 1.0.0 and 0.0.1, and reads a missing
         // version as 0.0.1. The two differ in nothing that we write, so 1.0.0 answers all three.
-        return match entry.version {
+        return match entry.parameter("version") {
             None | Some("1.0.0" | "0.0.1") => Some((Format::OpenMetrics, true)),
             Some(_) => None,
         };
     }
+    if is("application/vnd.google.protobuf") {
+        // As in prometheus/common: without both there is no saying what the bytes are.
+        let proto = entry.parameter("proto") == Some("io.prometheus.client.MetricFamily");
+        let delimited = entry.parameter("encoding") == Some("delimited");
+        return (proto && delimited).then_some((Format::Protobuf, true));
+    }
     if is("text/plain") {
         // Prometheus 3 also offers text/plain;version=1.0.0, the format with UTF-8 names; we do
         // not write it, and our names need no escaping in the older one.
-        return match entry.version {
+        return match entry.parameter("version") {
             None | Some("0.0.4") => Some((Format::PrometheusText, true)),
             Some(_) => None,
         };
@@ -77,24 +84,27 @@ pub(super) fn gzip(accept_encoding: &str) -> bool {
 /// One entry of a list with qualities.
 struct Entry<'a> {
     value: &'a str,
-    version: Option<&'a str>,
+    parameters: Vec<(&'a str, &'a str)>,
     quality: f32,
+}
+
+impl<'a> Entry<'a> {
+    fn parameter(&self, wanted: &str) -> Option<&'a str> {
+        let found = self.parameters.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        found.map(|(_, argument)| *argument)
+    }
 }
 
 fn entries(list: &str) -> impl Iterator<Item = Entry<'_>> {
     split_unquoted(list, ',').filter_map(|item| {
         let mut parts = split_unquoted(item, ';').map(str::trim);
         let value = parts.next().filter(|value| !value.is_empty())?;
-        let mut entry = Entry { value, version: None, quality: 1.0 };
-        for part in parts {
-            let Some((name, argument)) = part.split_once('=') else { continue };
-            let (name, argument) = (name.trim(), argument.trim().trim_matches('"'));
-            if name.eq_ignore_ascii_case("q") {
-                entry.quality = quality(argument);
-            } else if name.eq_ignore_ascii_case("version") {
-                entry.version = Some(argument);
-            }
-        }
+        let parameters = parts.filter_map(|part| {
+            let (name, argument) = part.split_once('=')?;
+            Some((name.trim(), argument.trim().trim_matches('"')))
+        });
+        let mut entry = Entry { value, parameters: parameters.collect(), quality: 1.0 };
+        entry.quality = entry.parameter("q").map_or(1.0, quality);
         Some(entry)
     })
 }
@@ -120,18 +130,13 @@ fn split_unquoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Format::{OpenMetrics, PrometheusText};
+    use Format::{OpenMetrics, PrometheusText, Protobuf};
 
     #[test]
     fn what_prometheus_sends_gets_openmetrics() {
         for accept in [
             // 3.x
             "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,\
-             application/openmetrics-text;version=0.0.1;q=0.4,\
-             text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
-            // 3.x with native histograms: protobuf first
-            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,\
-             application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,\
              application/openmetrics-text;version=0.0.1;q=0.4,\
              text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
             // 2.x
@@ -145,6 +150,32 @@ mod tests {
     }
 
     #[test]
+    fn what_prometheus_sends_to_get_native_histograms_gets_protobuf() {
+        let kind = "application/vnd.google.protobuf";
+        let rest = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,\
+             application/openmetrics-text;version=0.0.1;q=0.4,\
+             text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1";
+        let message = "proto=io.prometheus.client.MetricFamily";
+        for first in [
+            format!("{kind};{message};encoding=delimited;q=0.6"),
+            format!("{kind}; {message}; encoding=delimited; escaping=allow-utf-8; q=0.6"),
+            format!("{kind};encoding=\"delimited\";proto=\"io.prometheus.client.MetricFamily\""),
+        ] {
+            assert_eq!(format(&format!("{first},{rest}")), Protobuf, "{first}");
+        }
+        for first in [
+            kind.to_owned(),
+            format!("{kind};{message}"),
+            format!("{kind};encoding=delimited"),
+            format!("{kind};{message};encoding=text"),
+            format!("{kind};proto=io.prometheus.client.Metric;encoding=delimited"),
+            format!("{kind};{message};encoding=delimited;q=0.05"),
+        ] {
+            assert_eq!(format(&format!("{first},{rest}")), OpenMetrics, "{first}");
+        }
+    }
+
+    #[test]
     fn a_scraper_always_gets_something() {
         for accept in [
             "",
@@ -152,7 +183,7 @@ mod tests {
             "*/*",
             "text/*",
             "application/json",
-            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited",
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text",
             "application/openmetrics-text;version=2.0.0",
             "text/plain;version=1.0.0",
             "text/plain;q=0",

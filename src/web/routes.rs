@@ -15,7 +15,8 @@ use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
 
 use super::auth::BasicAuth;
-use super::{Pages, negotiate};
+use super::discovery::{PROBE, SERVICE_DISCOVERY};
+use super::{Format, Pages, Reloaded, negotiate};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
 /// is pure computation: more threads than this would only take the processor from the samplers.
@@ -23,7 +24,8 @@ const CONCURRENT_RENDERS: usize = 4;
 
 const HEALTHY: &str = "/-/healthy";
 const READY: &str = "/-/ready";
-const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const RELOAD: &str = "/-/reload";
+pub(super) const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 /// Where the metrics are: an absolute path that collides with no other route.
@@ -39,8 +41,8 @@ pub enum TelemetryPathError {
     /// It holds something that cannot be part of a path.
     #[error("telemetry path `{0}` holds a character other than letters, digits and -._~/")]
     Character(String),
-    /// Paths below `/-/` are the exporter's own.
-    #[error("telemetry path `{0}` is taken: what begins with /-/ is for health and readiness")]
+    /// It is that of another page, or below `/-/`.
+    #[error("telemetry path `{0}` is taken: /probe, /sd and what begins with /-/ are other pages")]
     Reserved(String),
 }
 
@@ -75,7 +77,7 @@ impl FromStr for TelemetryPath {
         if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
             return Err(TelemetryPathError::Character(path.to_owned()));
         }
-        if path == "/-" || path.starts_with("/-/") {
+        if path == "/-" || path.starts_with("/-/") || [PROBE, SERVICE_DISCOVERY].contains(&path) {
             return Err(TelemetryPathError::Reserved(path.to_owned()));
         }
         Ok(Self(path.to_owned()))
@@ -109,17 +111,21 @@ impl Site {
         } else if !self.is_route(path) {
             let hint = format!("not found: the metrics are at {}\n", self.telemetry_path);
             reply(StatusCode::NOT_FOUND, PLAIN, hint)
+        } else if path == RELOAD {
+            self.reload(&head.method).await
         } else if head.method != Method::GET && head.method != Method::HEAD {
             let mut refusal =
                 reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "method not allowed: use GET or HEAD\n");
             refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             refusal
         } else if path == self.telemetry_path.as_str() {
-            self.metrics(&head.headers).await
+            self.series(&head.headers, |pages, format| pages.metrics(format)).await
         } else {
             match path {
                 HEALTHY => reply(StatusCode::OK, PLAIN, "healthy\n"),
                 READY => self.ready(),
+                PROBE => self.probe(&head).await,
+                SERVICE_DISCOVERY => self.service_discovery(&head),
                 _ => self.index().await,
             }
         };
@@ -143,14 +149,25 @@ impl Site {
     }
 
     fn is_route(&self, path: &str) -> bool {
-        path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | "/")
+        path == self.telemetry_path.as_str()
+            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | "/")
     }
 
-    async fn metrics(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
+    /// What there is to show.
+    pub(super) fn pages(&self) -> &dyn Pages {
+        self.pages.as_ref()
+    }
+
+    /// A page of series, in the format and the compression that the client takes.
+    pub(super) async fn series(
+        &self,
+        headers: &HeaderMap,
+        write: impl FnOnce(&dyn Pages, Format) -> Result<Vec<u8>, fmt::Error> + Send + 'static,
+    ) -> Response<Full<Bytes>> {
         let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
-            let page = pages.metrics(format)?.into_bytes();
+            let page = write(pages, format)?;
             Ok(if gzip { compressed(page) } else { (page, false) })
         });
         let Some((body, gzipped)) = rendered.await else {
@@ -170,6 +187,29 @@ impl Site {
         match self.pages.ready() {
             Ok(()) => reply(StatusCode::OK, PLAIN, "ready\n"),
             Err(reason) => reply(StatusCode::SERVICE_UNAVAILABLE, PLAIN, reason + "\n"),
+        }
+    }
+
+    /// As in Prometheus: POST or PUT, and forbidden unless a flag allows it.
+    async fn reload(&self, method: &Method) -> Response<Full<Bytes>> {
+        if method != Method::POST && method != Method::PUT {
+            let hint = "method not allowed: use POST or PUT\n";
+            let mut refusal = reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, hint);
+            refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, PUT"));
+            return refusal;
+        }
+        match self.pages.reload().await {
+            Reloaded::Done => reply(StatusCode::OK, PLAIN, "the configuration is reloaded\n"),
+            Reloaded::Refused(reason) => {
+                let reason =
+                    format!("the configuration is not reloaded, the one before stays in force: {reason}\n");
+                reply(StatusCode::BAD_REQUEST, PLAIN, reason)
+            }
+            Reloaded::NotAllowed => reply(
+                StatusCode::FORBIDDEN,
+                PLAIN,
+                "reloading over HTTP is off: start with --web.enable-lifecycle\n",
+            ),
         }
     }
 
@@ -213,7 +253,11 @@ impl Site {
     }
 }
 
-fn reply(status: StatusCode, content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+pub(super) fn reply(
+    status: StatusCode,
+    content_type: HeaderValue,
+    body: impl Into<Bytes>,
+) -> Response<Full<Bytes>> {
     let body = body.into();
     let length = HeaderValue::from(body.len());
     let mut response = Response::new(Full::new(body));

@@ -19,7 +19,7 @@ use sqlqueue_exporter::source::{
 };
 use sqlqueue_exporter::statement::{Dialect, Statement};
 use tempfile::TempDir;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::support::{NOW_MS, Series};
@@ -190,14 +190,15 @@ impl World {
             highest: AtomicUsize::new(0),
         });
         let ledger = Arc::new(Ledger::open(&config, Arc::clone(&clock)).unwrap());
-        let collector = StateCollector::new(ledger.state(), Arc::clone(&clock), config.global.stale_after);
+        let collector = StateCollector::new(ledger.state(), Arc::clone(&clock));
         let sampler = Sampler {
             source: config.sources[0].clone(),
             global: config.global,
             connector: Arc::new(Handle(Arc::clone(&moody))),
             ledger,
-            index: 0,
             clock,
+            first_after: Duration::ZERO,
+            turns: Arc::new(Semaphore::new(1)),
         };
         let (stop, stopped) = watch::channel(false);
         Self {

@@ -150,6 +150,7 @@ async fn visibility_timeout_shorter_than_the_work(db: Backend) {
     let queue = "    queues:
       - name: jobs
         table: jobs
+        id: id
         queue_label: queue
         state: { constant: ready }
         lease: { kind: since, column: { column: reserved_at, encoding: unix_s }, timeout: 90s }
@@ -158,15 +159,22 @@ async fn visibility_timeout_shorter_than_the_work(db: Backend) {
         enqueued_at: { column: created_at, encoding: unix_s }
         attempts: { column: attempts, counts: claims }
 ";
-    let series = db.sample(queue).await;
+    let exporter = db.exporter(queue);
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
     assert_jobs(&series, &[("expired", 1.0), ("running", 0.0), ("ready", 0.0)]);
     db.assert_age(&series, &of_queue("sqlqueue_oldest_expired_lease_seconds"), 1.0).await;
     series.assert(&of_queue("sqlqueue_retrying_jobs"), 0.0);
+    series.assert(&of_queue("sqlqueue_lease_reclaims_total"), 0.0);
 
     // Another worker takes the job while the first still works.
     let reserved = db.present().await.unix_s(0);
     db.execute(&format!("UPDATE jobs SET attempts = 2, reserved_at = {reserved} WHERE id = 1")).await;
-    let series = db.sample(queue).await;
+    for _ in 0..2 {
+        exporter.sample_once().await;
+        Series::of(&exporter).assert(&of_queue("sqlqueue_lease_reclaims_total"), 1.0);
+    }
+    let series = Series::of(&exporter);
     assert_jobs(&series, &[("expired", 0.0), ("running", 1.0), ("ready", 0.0)]);
     series.assert(&of_queue("sqlqueue_retrying_jobs"), 1.0);
     db.assert_age(&series, &of_queue("sqlqueue_longest_running_seconds"), 0.0).await;

@@ -2,6 +2,7 @@
 
 mod hostile_values;
 mod objectives;
+mod protobuf;
 mod withdrawal;
 
 use sqlqueue_exporter::exporter::Exporter;
@@ -9,7 +10,7 @@ use sqlqueue_exporter::exposition::families;
 use sqlqueue_exporter::web::Format;
 
 use crate::parse::ParsedPage;
-use crate::support::{Bench, assert_golden, project_file};
+use crate::support::{Bench, assert_golden, project_file, text_page};
 
 /// The demo's tables.
 pub const SCHEMA: &str = include_str!("../../sql/sqlite/schema.sql");
@@ -49,7 +50,7 @@ async fn full_exporter(bench: &Bench) -> Exporter {
 }
 
 fn pages(exporter: &Exporter) -> (ParsedPage, ParsedPage) {
-    let page = |format| exporter.metrics(format).unwrap();
+    let page = |format| text_page(exporter, format);
     (
         ParsedPage::prometheus(&page(Format::PrometheusText)),
         ParsedPage::openmetrics(&page(Format::OpenMetrics)),

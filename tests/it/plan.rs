@@ -59,6 +59,14 @@ fn a_lease_queue_is_sought_by_its_unfinished_states() {
 }
 
 #[test]
+fn the_claimed_jobs_that_are_followed_are_sought_by_their_state() {
+    let index = "SEARCH t USING INDEX IX_JobQueue_State_AvailableAt";
+    let all = plan("queues: [{ name: jobs, preset: lease }]", &TailRequest::Head);
+    let steps = plan("queues: [{ name: jobs, preset: lease, id: JobId }]", &TailRequest::Head);
+    assert_eq!(steps, [all, vec![format!("{index} (State=?)")]].concat());
+}
+
+#[test]
 fn several_finished_states_are_left_out_by_the_ranges_between_them() {
     let target = "queues: [{ name: jobs, table: TwoEnds, lease: { kind: none },
         state: { column: Status, map: { new: ready, done: done, gone: done } } }]";

@@ -29,6 +29,9 @@ tests! {
     rows_that_workers_have_locked_are_in_flight: rows_in_flight
     committed_rows_are_counted_from_a_snapshot_too: snapshot_count
     a_table_lock_is_an_error_and_no_low_number: table_lock
+    a_page_lock_is_an_error_and_no_low_number: page_lock
+    a_delete_of_so_many_rows_that_it_locks_the_table_is_an_error_and_no_low_number: escalated_lock
+    a_login_without_the_probe_s_role_gets_no_sample: role_probe
 }
 
 async fn named_zone(db: Backend) {
@@ -95,6 +98,7 @@ const EVERY_MAPPING: &str = "    queues:
       - { name: minimal, table: QueueDemo, preset: lease_minimal }
       - { name: done, table: QueueDemo, preset: lease_minimal, count_done: true }
       - { name: full, preset: lease }
+      - { name: followed, preset: lease, id: JobId, probe: { base_table: JobQueue, where: { State: R }, role: public } }
       - { name: rowlock, preset: transactional }
       - { name: rowlock_of_some, preset: transactional, where: { Payload: it's } }
       - { name: owner, preset: transactional_owner }
@@ -126,6 +130,9 @@ const EVERY_MAPPING: &str = "    queues:
       - name: sentinels
         table: Wide
         state: { constant: ready }
+        id: Id
+        queue_label: Label
+        attempts: Number
         lease: { kind: until, column: { column: UnixMs, encoding: unix_ms, sentinels: [0] } }
         available_at: { column: Ticks, encoding: dotnet_ticks, sentinels: [0] }
     attempt_logs:
@@ -147,6 +154,7 @@ const EVERY_MAPPING: &str = "    queues:
         id: Id
         step: Label
         where: { Number: 3 }
+        probe: { base_table: Wide, role: public }
         start: { column: Utc, zone: server }
         end: { column: Zoned, zone: offset }
         candidates: Number
@@ -346,18 +354,56 @@ async fn snapshot_count(db: Backend) {
 }
 
 async fn table_lock(db: Backend) {
+    locked(&db, 1, "UPDATE WorkQueue WITH (TABLOCKX) SET Payload = 'y'").await;
+}
+
+async fn page_lock(db: Backend) {
+    locked(&db, 1, "UPDATE WorkQueue WITH (PAGLOCK) SET Payload = 'y'").await;
+}
+
+/// More than 5000 locks of one statement become one of the table.
+async fn escalated_lock(db: Backend) {
+    locked(&db, 10_000, "DELETE FROM WorkQueue").await;
+}
+
+/// While a worker holds what this statement locks, which is more than rows, nothing is known of the
+/// queue.
+async fn locked(db: &Backend, rows: u32, statement: &str) {
     db.fixture("transactional").await;
-    db.execute("INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES (SYSUTCDATETIME(), 'x')").await;
-    if !skips_locked_rows(&db).await {
-        unproven("a table lock is an error: this server ignores lock hints");
+    db.execute(&format!(
+        "WITH n AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM n WHERE n < {rows}) \
+         INSERT INTO WorkQueue (EnqueuedAt, Payload) SELECT SYSUTCDATETIME(), 'x' FROM n \
+         OPTION (MAXRECURSION 0)"
+    ))
+    .await;
+    if !skips_locked_rows(db).await {
+        unproven(&format!("{statement} is an error of the sample: this server ignores lock hints"));
         return;
     }
-    let mut worker = server(&db).session().await;
-    worker.execute("BEGIN TRANSACTION; UPDATE WorkQueue WITH (TABLOCKX) SET Payload = 'y'").await;
+    let mut worker = server(db).session().await;
+    worker.execute(&format!("BEGIN TRANSACTION; {statement}")).await;
     let exporter = db.exporter(WORK);
     exporter.sample_once().await;
     worker.execute("ROLLBACK TRANSACTION").await;
     let series = Series::of(&exporter);
     series.assert_absent("sqlqueue_jobs");
     series.assert(r#"sqlqueue_sample_errors_total{source="db",queue="work",reason="lock_timeout"}"#, 1.0);
+    // The lock is gone, and so is the error.
+    exporter.sample_once().await;
+    let ready = r#"sqlqueue_jobs{source="db",queue="work",state="ready"}"#;
+    Series::of(&exporter).assert(ready, f64::from(rows));
+}
+
+async fn role_probe(db: Backend) {
+    db.fixture("published_lease").await;
+    let queue = |role: &str| {
+        format!(
+            "    queues:\n      - {{ name: q, table: QueueDemo, preset: lease_minimal, probe: {{ role: {role} }} }}\n"
+        )
+    };
+    let jobs = r#"sqlqueue_jobs{source="db",queue="q",state="ready"}"#;
+    db.sample(&queue("public")).await.assert(jobs, 2.0);
+    let series = db.sample(&queue("no such role")).await;
+    assert_eq!(series.get(jobs), None);
+    series.assert(r#"sqlqueue_sample_errors_total{source="db",queue="q",reason="permission"}"#, 1.0);
 }

@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
 use crate::process::eventually;
@@ -24,8 +24,15 @@ use crate::tds_wire::{
 /// The value of the prelogin option ENCRYPTION by which a server insists on TLS.
 const ENCRYPT_REQ: u8 = 0x03;
 const LOGIN: u8 = 0x10;
-/// Between two bytes of an answer that drips; it stands for a second.
+/// Between two bytes of an answer that drips.
 const DRIP: Duration = Duration::from_millis(20);
+
+/// The deadline of a statement under which [`FaultServer::kept_waiting`] is true to scale: so long
+/// that no machine is slow enough to miss it.
+pub const DEADLINE: Duration = Duration::from_secs(3600);
+/// How long a client is kept waiting: past [`DEADLINE`], and not past the time that a driver has to
+/// come back after it.
+const TOO_LONG: Duration = DEADLINE.saturating_add(Duration::from_secs(1));
 
 /// What goes wrong. Some of it can happen to a connection, some to a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +47,7 @@ pub enum Fault {
     Login(u32),
     /// Nothing ever comes back, not even to a cancel.
     Silence,
-    /// The answer comes byte by byte, far too slowly.
+    /// The answer comes byte by byte, far too slowly, and never whole.
     Drip,
     /// A statement hangs until it is cancelled.
     Stall,
@@ -65,9 +72,10 @@ pub struct Login {
 pub struct FaultServer {
     port: u16,
     shared: Arc<Mutex<Shared>>,
+    waits: (UnboundedSender<Duration>, UnboundedReceiver<Duration>),
     accepting: Option<JoinHandle<()>>,
-    /// Holds the port while it is closed.
-    reserved: Option<TcpSocket>,
+    /// Keeps the port from others while it is closed.
+    _reserved: TcpSocket,
     runtime: Option<Runtime>,
 }
 
@@ -87,13 +95,14 @@ impl FaultServer {
     pub fn start() -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let reserved = reserve(0);
+        let reserved = bind(0);
         let port = reserved.local_addr().unwrap().port();
         let mut server = Self {
             port,
             shared: Arc::default(),
+            waits: unbounded_channel(),
             accepting: None,
-            reserved: Some(reserved),
+            _reserved: reserved,
             runtime: Some(runtime),
         };
         server.listen();
@@ -109,17 +118,21 @@ impl FaultServer {
         if let Some(accepting) = self.accepting.take() {
             accepting.abort();
             eventually("the port is closed", || accepting.is_finished());
-            self.reserved = Some(reserve(self.port));
         }
     }
 
     /// Opens the port again.
     pub fn listen(&mut self) {
-        if let Some(reserved) = self.reserved.take() {
+        if self.accepting.is_none() {
             let runtime = self.runtime.as_ref().unwrap();
             let _context = runtime.enter();
-            let listener = reserved.listen(64).unwrap();
-            self.accepting = Some(runtime.spawn(accept(listener, self.port, Arc::clone(&self.shared))));
+            let listener = bind(self.port).listen(64).unwrap();
+            self.accepting = Some(runtime.spawn(accept(
+                listener,
+                self.port,
+                Arc::clone(&self.shared),
+                self.waits.0.clone(),
+            )));
         }
     }
 
@@ -139,6 +152,13 @@ impl FaultServer {
         let mut shared = self.shared();
         shared.at_connection = None;
         shared.at_statement.clear();
+    }
+
+    /// Resolves when a fault keeps a client waiting, for each message that it leaves without an
+    /// answer and each part of an answer that it holds back; says for how long, for a test to move
+    /// its clock by that.
+    pub async fn kept_waiting(&mut self) -> Duration {
+        self.waits.1.recv().await.unwrap()
     }
 
     /// Connections accepted so far.
@@ -183,9 +203,10 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn reserve(port: u16) -> TcpSocket {
+/// A socket on a port that only such sockets share. Those that do not listen get no connections.
+fn bind(port: u16) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
-    socket.set_reuseaddr(true).unwrap();
+    socket.set_reuseport(true).unwrap();
     socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).unwrap();
     socket
 }
@@ -201,7 +222,12 @@ fn open_sockets(port: u16) -> usize {
         .count()
 }
 
-async fn accept(listener: TcpListener, port: u16, shared: Arc<Mutex<Shared>>) {
+async fn accept(
+    listener: TcpListener,
+    port: u16,
+    shared: Arc<Mutex<Shared>>,
+    waits: UnboundedSender<Duration>,
+) {
     while let Ok((stream, _)) = listener.accept().await {
         let open = open_sockets(port);
         {
@@ -209,12 +235,12 @@ async fn accept(listener: TcpListener, port: u16, shared: Arc<Mutex<Shared>>) {
             shared.accepted += 1;
             shared.highest = shared.highest.max(open);
         }
-        tokio::spawn(serve(stream, Arc::clone(&shared)));
+        tokio::spawn(serve(stream, Arc::clone(&shared), waits.clone()));
     }
 }
 
 /// One client, until it leaves or is left.
-async fn serve(stream: TcpStream, shared: Arc<Mutex<Shared>>) {
+async fn serve(stream: TcpStream, shared: Arc<Mutex<Shared>>, waits: UnboundedSender<Duration>) {
     let fault = lock(&shared).at_connection;
     if fault == Some(Fault::Close) {
         return;
@@ -228,7 +254,7 @@ async fn serve(stream: TcpStream, shared: Arc<Mutex<Shared>>) {
             }
         }
     });
-    let mut client = Client { messages, writer, shared };
+    let mut client = Client { messages, writer, shared, waits };
     if client.greet(fault).await.is_some() {
         client.answer_statements().await;
     }
@@ -240,6 +266,7 @@ struct Client {
     messages: UnboundedReceiver<(u8, Vec<u8>)>,
     writer: OwnedWriteHalf,
     shared: Arc<Mutex<Shared>>,
+    waits: UnboundedSender<Duration>,
 }
 
 impl Client {
@@ -252,7 +279,7 @@ impl Client {
                 self.send(b"HTTP/1.1 400 Bad Request\r\n\r\n").await?;
                 return None;
             }
-            Some(Fault::Silence) => return self.leave().await,
+            Some(Fault::Silence) => return self.keep_waiting().await,
             Some(Fault::Drip) => return self.drip(&greeting.repeat(100)).await,
             Some(Fault::Tls) => {
                 self.send(&packet(&prelogin(ENCRYPT_REQ), LAST)).await?;
@@ -306,8 +333,8 @@ impl Client {
                 Some(Fault::MillionRows) => self.send_million_rows().await?,
                 Some(Fault::Drip) => return self.drip(&packet(&good, LAST)).await,
                 // The cancel is answered above.
-                Some(Fault::Stall) => {}
-                Some(_) => return self.leave().await,
+                Some(Fault::Stall) => self.say_it_takes(TOO_LONG),
+                Some(_) => return self.keep_waiting().await,
             }
         }
     }
@@ -324,13 +351,38 @@ impl Client {
         self.send(&packet(&done(DONE_FINAL), LAST)).await
     }
 
-    /// Sends byte by byte, deaf to everything, until the client leaves.
+    /// Sends byte by byte, deaf to everything, until the client leaves. Two bytes take too long
+    /// together, and neither does alone.
     async fn drip(&mut self, bytes: &[u8]) -> Option<()> {
-        for byte in bytes {
+        let (_, all_but_last) = bytes.split_last()?;
+        for (sent, byte) in all_but_last.iter().enumerate() {
             self.send(&[*byte]).await?;
-            tokio::time::sleep(DRIP).await;
+            if sent < 2 {
+                self.say_it_takes(TOO_LONG / 2);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(DRIP) => {}
+                message = self.messages.recv() => {
+                    message?;
+                    self.say_it_takes(TOO_LONG);
+                }
+            }
         }
-        self.leave().await
+        self.keep_waiting().await
+    }
+
+    /// Answers nothing more, until the client leaves.
+    async fn keep_waiting(&mut self) -> Option<()> {
+        self.say_it_takes(TOO_LONG);
+        while self.messages.recv().await.is_some() {
+            self.say_it_takes(TOO_LONG);
+        }
+        None
+    }
+
+    fn say_it_takes(&self, time: Duration) {
+        // A test that has ended does not care.
+        let _ = self.waits.send(time);
     }
 
     /// Says nothing more, and waits for the client to leave.

@@ -1,6 +1,7 @@
--- Takes the job that has been claimable longest, in one statement: choosing it and owning it
--- cannot be pulled apart, so two workers never get the same job. No row back means that nothing
--- was claimable for this attempt, not that nothing is left to do.
+-- Takes the :batch jobs that have been claimable longest, in one statement: choosing a job and owning
+-- it cannot be pulled apart, so two workers never get the same one. Each job has a token of its own.
+-- Fewer rows back than asked for, or none, means that nothing more was claimable for this attempt, not
+-- that nothing is left to do. The order of the rows says nothing.
 --
 -- A ready job whose attempts are used up is not passed over: whoever made it ready again by hand
 -- gets one more attempt, and if that fails it goes back to F.
@@ -10,13 +11,13 @@ SET State      = 'W',
     LeaseUntil = strftime('%Y-%m-%d %H:%M:%f', 'now', printf('%+.3f seconds', :lease_ms / 1000.0)),
     ClaimedAt  = strftime('%Y-%m-%d %H:%M:%f', 'now'),
     Attempts   = Attempts + 1
-WHERE JobId = (
+WHERE JobId IN (
         SELECT JobId
         FROM JobQueue
         WHERE State = 'R'
           AND AvailableAt <= strftime('%Y-%m-%d %H:%M:%f', 'now')
         ORDER BY AvailableAt, JobId
-        LIMIT 1
+        LIMIT :batch
     )
   AND State = 'R'
 RETURNING JobId, ClaimToken, Attempts, Payload;

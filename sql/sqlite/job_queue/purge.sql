@@ -1,5 +1,6 @@
--- The retention of finished rows of one state (:state, D or F): those that finished more than :keep_ms
--- ago, oldest first, at most :batch at a time, so that no purge holds the write lock for long.
+-- Deletes rows of one finished state (:state, D or F) that ended longer than :keep_ms ago, oldest
+-- first, at most :batch at a time, so that no purge holds the write lock for long. With a row goes its
+-- business key: it can be enqueued again.
 DELETE FROM JobQueue
 WHERE JobId IN (
     SELECT JobId

@@ -254,7 +254,7 @@ fn errors_inside_an_alias_stand_at_the_alias() {
     assert_eq!(
         errors(&file),
         "config.yaml:7:9: key `sources[0].run_logs[0].claimed_at`: unknown key; valid keys: name, table, \
-         preset, sample_interval, where, id, step, run_step, steps, start, end, duration, candidates, outcome, \
+         preset, sample_interval, where, probe, id, step, run_step, steps, start, end, duration, candidates, outcome, \
          mutable, open_window, lock, objectives, batch_size, late_window"
     );
     let file = format!(

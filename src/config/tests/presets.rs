@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::{
-    MSSQL, SQLITE, attempt_log, config, control_table, queue, queue_errors, run_log, run_log_errors,
+    MSSQL, SQLITE, attempt_log, config, control_table, errors, queue, queue_errors, run_log, run_log_errors,
     with_target,
 };
 use crate::config::{
@@ -198,6 +198,90 @@ fn null_removes_what_the_preset_gives() {
     let presets = "or start from a preset; for queues there are lease, lease_minimal, transactional, transactional_owner";
     assert_eq!(
         queue_errors("preset: lease\ntable: null"),
+        format!("config.yaml:5:9: key `sources[0].queues[0].table`: is missing; name the table, {presets}")
+    );
+}
+
+/// Every list of a source, with keys of its targets that say nothing of a column.
+const LISTS: [(TargetKind, &str); 4] = [
+    (TargetKind::Queue, "count_done: true"),
+    (TargetKind::AttemptLog, "batch_size: 100\nlate_window: 1m"),
+    (TargetKind::RunLog, "steps: [a, b]\nlock: { resource: r }\nbatch_size: 100\nlate_window: 1m"),
+    (TargetKind::ControlTable, "kinds: [a, b]\nbatch_size: 100\nlate_window: 1m"),
+];
+
+#[test]
+fn a_target_that_maps_no_column_takes_the_preset_of_the_shipped_table() {
+    for (kind, own) in LISTS {
+        let first = presets().iter().find(|preset| preset.kind == kind).unwrap();
+        assert_eq!(first.name, kind.default_preset(), "as the README says");
+        let preset = format!("preset: {}\n", kind.default_preset());
+        for keys in ["", "table: dbo.Other\nwhere: { Tenant: 1 }\nsample_interval: 1m", own] {
+            assert_eq!(
+                config(&with_target(MSSQL, kind.key(), keys)),
+                config(&with_target(MSSQL, kind.key(), &format!("{preset}{keys}"))),
+                "{kind}: {keys}"
+            );
+        }
+    }
+    assert_eq!(queue("table: Other").target.table, table("Other"));
+    assert_eq!(run_log("steps: [a, b]").declared_steps, ["a", "b"]);
+}
+
+#[test]
+fn a_target_that_says_anything_of_a_column_starts_from_nothing() {
+    let maps: [(TargetKind, &[&str]); 4] = [
+        (
+            TargetKind::Queue,
+            &[
+                "id",
+                "queue_label",
+                "lookup",
+                "state",
+                "lease",
+                "claimed_at",
+                "available_at",
+                "enqueued_at",
+                "attempts",
+                "max_attempts",
+            ],
+        ),
+        (
+            TargetKind::AttemptLog,
+            &["id", "queue_label", "outcome", "attempt", "started_at", "ended_at", "duration", "enqueued_at"],
+        ),
+        (
+            TargetKind::RunLog,
+            &["id", "step", "run_step", "start", "end", "duration", "candidates", "outcome", "mutable"],
+        ),
+        (TargetKind::ControlTable, &["id", "kind", "at"]),
+    ];
+    for (kind, keys) in maps {
+        let list = kind.key();
+        // Even a key that is only taken away.
+        for key in keys {
+            let found = errors(&with_target(MSSQL, list, &format!("{key}: null")));
+            assert!(
+                found.contains(&format!("key `sources[0].{list}[0].table`: is missing")),
+                "{key}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_preset_can_be_declined() {
+    for (kind, _) in LISTS {
+        let found = errors(&with_target(MSSQL, kind.key(), "preset: null"));
+        assert!(found.contains(".table`: is missing; name the table, or start from a preset"), "{found}");
+    }
+}
+
+#[test]
+fn null_removes_what_the_default_preset_gives() {
+    let presets = "or start from a preset; for queues there are lease, lease_minimal, transactional, transactional_owner";
+    assert_eq!(
+        queue_errors("table: null"),
         format!("config.yaml:5:9: key `sources[0].queues[0].table`: is missing; name the table, {presets}")
     );
 }

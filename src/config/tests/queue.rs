@@ -332,3 +332,23 @@ fn a_map_keeps_the_text_of_its_values() {
     .collect();
     assert_eq!(map, expected);
 }
+
+#[test]
+fn an_id_is_taken_where_claims_of_a_lease_are_counted() {
+    assert_eq!(queue("preset: lease\nid: JobId").id.as_deref(), Some("JobId"));
+    let expected = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease \
+                    of `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove \
+                    `id`";
+    for without in [
+        "attempts: null\nmax_attempts: null",
+        "attempts: { column: Attempts, counts: failures }",
+        "lease: { kind: owner, column: Owner }",
+        "lease: null",
+    ] {
+        assert_eq!(
+            queue_errors(&format!("id: JobId\npreset: lease\n{without}")),
+            format!("config.yaml:6:13: {KEY}.id`: {expected}"),
+            "{without}"
+        );
+    }
+}

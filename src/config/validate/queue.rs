@@ -19,6 +19,10 @@ use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
 /// More attempts than this are a typing error.
 const MOST_ATTEMPTS: i128 = 1_000_000;
 
+/// Why an id is of no use without these.
+const FOLLOWED_BY_ATTEMPTS: &str = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease of \
+     `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove `id`";
+
 pub(super) fn queue(
     checker: &mut Checker<'_>,
     raw: Spanned<RawQueue>,
@@ -27,6 +31,11 @@ pub(super) fn queue(
 ) -> Option<Queue> {
     let at = raw.spot();
     let raw = raw.value;
+    let id_at = match &raw.id {
+        Field::Set(id) => Some(id.spot()),
+        Field::Absent | Field::Null => None,
+    };
+    let id = checker.optional_column(raw.id);
     let queue_label = checker.optional_column(raw.queue_label);
     let remedy = or_preset("say what state a row is in", TargetKind::Queue);
     let has_lookup = matches!(raw.lookup, Field::Set(_));
@@ -44,6 +53,12 @@ pub(super) fn queue(
     let counts_attempts = matches!(raw.attempts, Field::Set(_));
     let attempts = attempts(checker, raw.attempts);
     let max_attempts = max_attempts(checker, raw.max_attempts, counts_attempts);
+    if let (Some(at), Some(lease)) = (id_at, &lease) {
+        let counts_claims = attempts.as_ref().is_some_and(|counted| counted.counts == AttemptsCount::Claims);
+        if !counts_claims || !matches!(lease, Lease::Until { .. } | Lease::Since { .. }) {
+            checker.report(at, FOLLOWED_BY_ATTEMPTS);
+        }
+    }
     let count_done = count_done(checker, raw.count_done, state.as_ref());
     let sight = QueueSight {
         ready_age: has_age,
@@ -56,6 +71,7 @@ pub(super) fn queue(
     let objectives = objectives::queue(checker, own, scope.objectives.queues, sight);
     Some(Queue {
         target: target?,
+        id,
         queue_label,
         lookup,
         state: state?,

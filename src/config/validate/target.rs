@@ -9,9 +9,9 @@ use super::checker::{Checker, Names};
 use super::column::constant;
 use super::{InForce, SAMPLE_INTERVALS};
 use crate::config::presets::{self, Overridable, TargetKind};
-use crate::config::raw::{List, RawTarget, Where};
+use crate::config::raw::{List, RawProbe, RawTarget, Where};
 use crate::config::setting::{Field, Placed, Spot};
-use crate::config::{Objectives, Target, identifier, suggest, yaml};
+use crate::config::{BaseTable, Objectives, Probe, Target, identifier, suggest, yaml};
 
 /// The kind of database that a target is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,8 +80,11 @@ impl Checker<'_> {
     fn completed<R: Overridable>(&mut self, raw: Spanned<R>) -> Option<Spanned<R>> {
         let at = raw.spot();
         let mut own = raw.value;
-        let Some(name) = own.take_preset().given() else {
-            return Some(at.with(own));
+        let name = match own.take_preset() {
+            Field::Set(name) => name,
+            // A table that is described in part is somebody's own, and no guess of ours fits it.
+            Field::Absent if !own.maps_columns() => at.with(R::KIND.default_preset().to_owned()),
+            Field::Absent | Field::Null => return Some(at.with(own)),
         };
         let named = name.spot();
         let Some(preset) = presets::of_kind(R::KIND).find(|preset| preset.name == name.value) else {
@@ -113,6 +116,7 @@ impl Checker<'_> {
             .required(common.table, at, "table", &remedy)
             .and_then(|value| self.table(&value, scope.backend));
         let filter = self.filter(common.filter);
+        let probe = self.probe(common.probe, scope);
         let sample_interval = match self.duration(common.sample_interval, SAMPLE_INTERVALS) {
             Ok(None) => scope.sample_interval,
             Ok(Some((value, at))) => {
@@ -127,7 +131,7 @@ impl Checker<'_> {
             }
             Err(()) => return None,
         };
-        Some(Target { name: name?, table: table?, filter, sample_interval })
+        Some(Target { name: name?, table: table?, filter, probe: probe.ok()?, sample_interval })
     }
 
     pub(super) fn table(
@@ -144,6 +148,44 @@ impl Checker<'_> {
         };
         self.report(value.spot(), message);
         None
+    }
+
+    /// How a target is probed. `Err` when that is wrong, so that no target goes unprobed.
+    fn probe(&mut self, field: Field<RawProbe>, scope: &Scope) -> Result<Option<Probe>, ()> {
+        let Some(raw) = field.given() else { return Ok(None) };
+        let at = raw.spot();
+        let RawProbe { base_table, filter, role } = raw.value;
+        let (base_table, role) = (base_table.given(), role.given());
+        if base_table.is_none() && role.is_none() {
+            let remedy = "name the table behind the view, or give `role`";
+            self.missing(at, "base_table", remedy);
+            return Err(());
+        }
+        let base_table = match base_table {
+            None => {
+                if let Field::Set(filter) = filter {
+                    let message = "`where` narrows the rows of `base_table`; name that table".to_owned();
+                    self.report(filter.spot(), message);
+                    return Err(());
+                }
+                None
+            }
+            Some(value) => {
+                let table = self.table(&value, scope.backend);
+                let filter = self.filter(filter);
+                Some(BaseTable { table: table.ok_or(())?, filter })
+            }
+        };
+        let role = match role {
+            None => None,
+            Some(value) if scope.backend == Backend::Sqlite => {
+                let message = "a SQLite file has no roles; remove `role`, or probe a `base_table`";
+                self.report(value.spot(), message.to_owned());
+                return Err(());
+            }
+            Some(value) => Some(self.text(value).ok_or(())?),
+        };
+        Ok(Some(Probe { base_table, role }))
     }
 
     fn filter(&mut self, field: Field<Where>) -> BTreeMap<String, String> {

@@ -6,4 +6,4 @@ SELECT
     (SELECT count(*) FROM NotificationControl),
     (SELECT count(*) FROM OutgoingMessage),
     (SELECT count(*) FROM RunLog),
-    (SELECT holder FROM application_lock WHERE resource = 'notification_run');
+    (SELECT holder FROM application_lock WHERE resource = 'notifications');

@@ -32,7 +32,7 @@ fn the_newest_comment_of_an_item_makes_one_message() {
     }
     let mut run = |candidates, messages| {
         let started = now(&db).unwrap();
-        let report = run_step(&mut db, Step::Comments, &started, false).unwrap();
+        let report = run_step(&mut db, Step::Comments, &started, CAP_PER_RUN, false).unwrap();
         assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(candidates)));
         let counts = counts(&db);
         assert_eq!((counts.messages, counts.control), (messages, messages));
@@ -56,7 +56,7 @@ fn an_order_is_confirmed_once_and_reminded_of_once_it_is_due() {
     for (step, candidates) in
         [(Step::Orders, 3), (Step::Reminders, 1), (Step::Orders, 0), (Step::Reminders, 0)]
     {
-        let report = run_step(&mut db, step, &started, false).unwrap();
+        let report = run_step(&mut db, step, &started, CAP_PER_RUN, false).unwrap();
         assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(candidates)), "{step:?}");
     }
     assert_eq!(counts(&db).messages, 4);
@@ -81,7 +81,7 @@ fn a_broken_step_leaves_nothing_behind_but_its_row_in_the_log() {
     add_order(&db, "buyer@example.org", None).unwrap();
     let started = now(&db).unwrap();
 
-    let report = run_step(&mut db, Step::Orders, &started, true).unwrap();
+    let report = run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, true).unwrap();
     assert_eq!((report.outcome, report.candidates), (Outcome::Error, Some(1)));
     let counted = counts(&db);
     assert_eq!((counted.control, counted.messages, counted.log), (0, 0, 1));
@@ -91,10 +91,10 @@ fn a_broken_step_leaves_nothing_behind_but_its_row_in_the_log() {
     assert!(message.starts_with("error: ") && message.contains("OutgoingMessage.Subject"), "{message}");
 
     // So the next run makes up for it.
-    assert_eq!(run_step(&mut db, Step::Orders, &started, false).unwrap().candidates, Some(1));
+    assert_eq!(run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, false).unwrap().candidates, Some(1));
     assert_eq!(counts(&db).messages, 1);
     // Also when there is nothing to tell.
-    assert_eq!(run_step(&mut db, Step::Orders, &started, true).unwrap().outcome, Outcome::Error);
+    assert_eq!(run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, true).unwrap().outcome, Outcome::Error);
 }
 
 #[test]
@@ -105,10 +105,10 @@ fn reaching_the_cap_is_a_warning_and_the_rest_waits() {
         add_order(&db, "buyer@example.org", None).unwrap();
     }
     let started = now(&db).unwrap();
-    let report = run_step(&mut db, Step::Orders, &started, false).unwrap();
+    let report = run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, false).unwrap();
     assert_eq!((report.outcome, report.candidates), (Outcome::Warning, Some(CAP_PER_RUN)));
     assert!(report.message.unwrap().starts_with("warning: "));
-    let report = run_step(&mut db, Step::Orders, &started, false).unwrap();
+    let report = run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, false).unwrap();
     assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(5)));
 }
 
@@ -142,12 +142,12 @@ fn retention_never_makes_an_event_news_again() {
     assert_eq!((left.comments, left.orders), (3, 12));
 
     for step in Step::ALL {
-        run_step(&mut db, step, &started, false).unwrap();
+        run_step(&mut db, step, &started, CAP_PER_RUN, false).unwrap();
     }
     assert_eq!(counts(&db).control, 3 + 12 + 12);
     while purge_history(&mut db, 2, 2).unwrap() > 0 {
         for step in Step::ALL {
-            let report = run_step(&mut db, step, &started, false).unwrap();
+            let report = run_step(&mut db, step, &started, CAP_PER_RUN, false).unwrap();
             assert_eq!(report.candidates, Some(0), "{step:?}");
         }
     }
@@ -164,9 +164,9 @@ fn an_old_comment_does_not_outlive_the_told_one() {
         add_comment(&db, 1, author, "owner@example.org").unwrap();
     }
     let started = now(&db).unwrap();
-    run_step(&mut db, Step::Comments, &started, false).unwrap();
+    run_step(&mut db, Step::Comments, &started, CAP_PER_RUN, false).unwrap();
     while purge_history(&mut db, 0, 1).unwrap() > 0 {
-        let report = run_step(&mut db, Step::Comments, &started, false).unwrap();
+        let report = run_step(&mut db, Step::Comments, &started, CAP_PER_RUN, false).unwrap();
         assert_eq!(report.candidates, Some(0));
     }
     assert_eq!(counts(&db).comments, 0);
@@ -178,7 +178,7 @@ fn an_order_that_waits_for_its_reminder_is_kept() {
     let mut db = lab.connect();
     add_order(&db, "buyer@example.org", Some(LONG)).unwrap();
     let started = now(&db).unwrap();
-    run_step(&mut db, Step::Orders, &started, false).unwrap();
+    run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, false).unwrap();
     while purge_history(&mut db, 0, 9).unwrap() > 0 {}
     let left = counts(&db);
     assert_eq!((left.orders, left.control), (1, 1));

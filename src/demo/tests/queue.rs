@@ -6,7 +6,11 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::super::now;
-use super::super::queue::{Finished, Recovered, claim, complete, enqueue, fail, heartbeat, purge, recover};
+use super::super::queue::Ownership::{Held, Lost};
+use super::super::queue::{
+    Enqueued, Finished, Recovered, claim, claim_batch, complete, enqueue, enqueue_once, fail, heartbeat,
+    purge, recover, requeue,
+};
 use super::{LONG, Lab, counts, tick};
 
 const NOW: Duration = Duration::ZERO;
@@ -57,15 +61,15 @@ fn a_claimed_job_is_owned_and_hidden_from_others() {
     assert!(row.lease_until > row.claimed_at, "{row:?}");
     assert_eq!(claim(&db, LONG).unwrap(), None);
 
-    assert_eq!(complete(&db, id, &claimed.token).unwrap(), 1);
+    assert_eq!(complete(&db, id, &claimed.token).unwrap(), Held);
     let row = job(&db, id);
     assert_eq!((row.state.as_str(), row.lease_until.as_deref()), ("D", None));
     assert!(row.finished_at >= row.claimed_at, "{row:?}");
     // The token stays, to be looked at; it owns nothing any more.
     assert_eq!(row.token.as_deref(), Some(claimed.token.as_str()));
-    assert_eq!(complete(&db, id, &claimed.token).unwrap(), 0, "done twice");
-    assert_eq!(heartbeat(&db, id, &claimed.token, LONG).unwrap(), 0);
-    assert_eq!(fail(&db, id, &claimed.token, "too late", NOW).unwrap(), 0);
+    assert_eq!(complete(&db, id, &claimed.token).unwrap(), Lost, "done twice");
+    assert_eq!(heartbeat(&db, id, &claimed.token, LONG).unwrap(), Lost);
+    assert_eq!(fail(&db, id, &claimed.token, "too late", NOW).unwrap(), Lost);
     assert_eq!(job(&db, id), row);
 }
 
@@ -86,11 +90,13 @@ fn the_longest_claimable_job_comes_first_and_an_early_one_not_at_all() {
     let lab = Lab::new();
     let db = lab.connect();
     let later = enqueue(&db, "later", LONG, 5).unwrap();
-    let soon = enqueue(&db, "soon", Duration::from_millis(40), 5).unwrap();
+    let soon = enqueue(&db, "soon", LONG, 5).unwrap();
     let first = enqueue(&db, "first", NOW, 5).unwrap();
 
     assert_eq!(claim(&db, LONG).unwrap().unwrap().job_id, first);
-    std::thread::sleep(Duration::from_millis(50));
+    let come_due = "UPDATE JobQueue SET AvailableAt = EnqueuedAt WHERE JobId = ?1";
+    assert_eq!(db.execute(come_due, [soon]).unwrap(), 1);
+    tick();
     let last = enqueue(&db, "last", NOW, 5).unwrap();
     tick();
     assert_eq!(claim(&db, LONG).unwrap().unwrap().job_id, soon);
@@ -109,9 +115,9 @@ fn an_old_token_changes_nothing() {
     assert_eq!(recover(&db, NOW, 10).unwrap(), Recovered { ready: 1, failed: 0 });
 
     let refused = |row: Job| {
-        assert_eq!(complete(&db, id, &old).unwrap(), 0);
-        assert_eq!(heartbeat(&db, id, &old, LONG).unwrap(), 0);
-        assert_eq!(fail(&db, id, &old, "too late", NOW).unwrap(), 0);
+        assert_eq!(complete(&db, id, &old).unwrap(), Lost);
+        assert_eq!(heartbeat(&db, id, &old, LONG).unwrap(), Lost);
+        assert_eq!(fail(&db, id, &old, "too late", NOW).unwrap(), Lost);
         assert_eq!(job(&db, id), row);
     };
     let row = job(&db, id);
@@ -123,8 +129,8 @@ fn an_old_token_changes_nothing() {
     assert_ne!(new.token, old);
     refused(job(&db, id));
 
-    assert_eq!(heartbeat(&db, id, &new.token, LONG).unwrap(), 1);
-    assert_eq!(complete(&db, id, &new.token).unwrap(), 1);
+    assert_eq!(heartbeat(&db, id, &new.token, LONG).unwrap(), Held);
+    assert_eq!(complete(&db, id, &new.token).unwrap(), Held);
     refused(job(&db, id));
 }
 
@@ -138,8 +144,8 @@ fn a_token_is_good_for_its_own_job_only() {
     let one = claim(&db, LONG).unwrap().unwrap();
     let two = claim(&db, LONG).unwrap().unwrap();
     assert_ne!(one.token, two.token);
-    assert_eq!(complete(&db, one.job_id, &two.token).unwrap(), 0);
-    assert_eq!(complete(&db, two.job_id, &two.token).unwrap(), 1);
+    assert_eq!(complete(&db, one.job_id, &two.token).unwrap(), Lost);
+    assert_eq!(complete(&db, two.job_id, &two.token).unwrap(), Held);
     assert_eq!(job(&db, one.job_id).state, "W");
 }
 
@@ -150,7 +156,7 @@ fn a_heartbeat_keeps_the_job() {
     let id = enqueue(&db, "invoice", NOW, 5).unwrap();
     let claimed = claim(&db, NOW).unwrap().unwrap();
     let before = job(&db, id).lease_until;
-    assert_eq!(heartbeat(&db, id, &claimed.token, LONG).unwrap(), 1);
+    assert_eq!(heartbeat(&db, id, &claimed.token, LONG).unwrap(), Held);
     tick();
     assert_eq!(recover(&db, NOW, 10).unwrap(), Recovered::default());
     let row = job(&db, id);
@@ -181,7 +187,7 @@ fn a_failed_attempt_waits_for_its_backoff() {
     let db = lab.connect();
     let id = enqueue(&db, "invoice", NOW, 5).unwrap();
     let claimed = claim(&db, LONG).unwrap().unwrap();
-    assert_eq!(fail(&db, id, &claimed.token, "no network", LONG).unwrap(), 1);
+    assert_eq!(fail(&db, id, &claimed.token, "no network", LONG).unwrap(), Held);
 
     let row = job(&db, id);
     assert_eq!((row.state.as_str(), row.token.as_deref(), row.lease_until.as_deref()), ("R", None, None));
@@ -198,7 +204,7 @@ fn a_job_that_always_fails_is_given_up() {
     for attempt in 1..=3 {
         let claimed = claim(&db, LONG).unwrap().expect("still ready");
         assert_eq!(claimed.attempts, attempt);
-        assert_eq!(fail(&db, id, &claimed.token, "bad data", NOW).unwrap(), 1);
+        assert_eq!(fail(&db, id, &claimed.token, "bad data", NOW).unwrap(), Held);
     }
     let row = job(&db, id);
     assert_eq!((row.state.as_str(), row.attempts), ("F", 3));
@@ -239,7 +245,7 @@ fn eight_workers_do_each_of_400_jobs_once() {
                     let db = lab.connect();
                     let mut done = Vec::new();
                     while let Some(claimed) = claim(&db, LONG).unwrap() {
-                        assert_eq!(complete(&db, claimed.job_id, &claimed.token).unwrap(), 1);
+                        assert_eq!(complete(&db, claimed.job_id, &claimed.token).unwrap(), Held);
                         done.push(claimed.job_id);
                     }
                     done
@@ -254,33 +260,139 @@ fn eight_workers_do_each_of_400_jobs_once() {
 }
 
 #[test]
-fn a_purge_is_bounded_and_leaves_the_younger_and_the_unfinished() {
+fn a_purge_is_bounded_and_leaves_the_young_and_the_unfinished() {
     let lab = Lab::new();
     let db = lab.connect();
     let mut done = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..4 {
         enqueue(&db, "invoice", NOW, 1).unwrap();
         let claimed = claim(&db, LONG).unwrap().unwrap();
-        complete(&db, claimed.job_id, &claimed.token).unwrap();
+        assert_eq!(complete(&db, claimed.job_id, &claimed.token).unwrap(), Held);
         done.push(claimed.job_id);
-        tick();
     }
     enqueue(&db, "poison", NOW, 1).unwrap();
     let poison = claim(&db, LONG).unwrap().unwrap();
-    fail(&db, poison.job_id, &poison.token, "bad data", NOW).unwrap();
+    assert_eq!(fail(&db, poison.job_id, &poison.token, "bad data", NOW).unwrap(), Held);
     enqueue(&db, "running", NOW, 1).unwrap();
     claim(&db, LONG).unwrap().unwrap();
     enqueue(&db, "ready", NOW, 1).unwrap();
 
-    assert_eq!(purge(&db, Finished::Done, LONG, 3).unwrap(), 0, "too young");
-    assert_eq!(purge(&db, Finished::Done, NOW, 4).unwrap(), 4);
-    assert_eq!(counts(&db).jobs, 5);
-    assert_eq!((job(&db, done[4]).state.as_str(), job(&db, done[5]).state.as_str()), ("D", "D"));
-    assert_eq!(purge(&db, Finished::Done, NOW, 4).unwrap(), 2);
-    assert_eq!(purge(&db, Finished::Done, NOW, 4).unwrap(), 0);
+    assert_eq!(purge(&db, Finished::Done, LONG, 9).unwrap(), 0);
+    db.execute_batch(&format!(
+        "UPDATE JobQueue SET FinishedAt = '2020-01-01 00:00:00.000' WHERE State = 'F' OR JobId <= {}",
+        done[2]
+    ))
+    .unwrap();
+    assert_eq!(purge(&db, Finished::Done, LONG, 2).unwrap(), 2);
+    assert_eq!(purge(&db, Finished::Done, LONG, 2).unwrap(), 1);
+    assert_eq!(purge(&db, Finished::Done, LONG, 2).unwrap(), 0);
+    assert_eq!(counts(&db).jobs, 4);
+    assert_eq!((job(&db, done[3]).state.as_str(), job(&db, poison.job_id).state.as_str()), ("D", "F"));
+    assert_eq!(purge(&db, Finished::Failed, LONG, 9).unwrap(), 1);
+    assert_eq!(counts(&db).jobs, 3);
+}
+
+#[test]
+fn a_batch_is_the_longest_claimable_jobs_each_with_a_token_of_its_own() {
+    let lab = Lab::new();
+    let db = lab.connect();
+    let mut jobs = Vec::new();
+    for _ in 0..5 {
+        jobs.push(enqueue(&db, "invoice", NOW, 5).unwrap());
+        tick();
+    }
+    let claimed = |batch| {
+        let mut claims = claim_batch(&db, LONG, batch).unwrap();
+        claims.sort_by_key(|claim| claim.job_id);
+        claims
+    };
+    let first = claimed(3);
+    assert_eq!(first.iter().map(|claim| claim.job_id).collect::<Vec<_>>(), jobs[..3]);
+    let tokens: BTreeSet<_> = first.iter().map(|claim| claim.token.as_str()).collect();
+    assert_eq!(tokens.len(), 3);
+    assert_eq!(claimed(0), [], "nothing was asked for");
+    assert_eq!(claimed(9).iter().map(|claim| claim.job_id).collect::<Vec<_>>(), jobs[3..]);
+    assert_eq!(complete(&db, jobs[0], &first[1].token).unwrap(), Lost);
+    assert_eq!(complete(&db, jobs[0], &first[0].token).unwrap(), Held);
+}
+
+#[test]
+fn a_claim_within_a_transaction_is_refused() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    let id = enqueue(&db, "invoice", NOW, 5).unwrap();
+    let transaction = db.transaction().unwrap();
+    let refused = claim(&transaction, LONG).unwrap_err();
+    assert!(refused.to_string().contains("within a transaction"), "{refused}");
+    transaction.commit().unwrap();
+    assert_eq!(job(&db, id).state, "R");
+    assert_eq!(claim(&db, LONG).unwrap().unwrap().job_id, id);
+}
+
+#[test]
+fn a_business_key_makes_one_job_however_often_it_comes() {
+    let lab = Lab::new();
+    let mut db = lab.connect();
+    let once = |db: &Connection, key| enqueue_once(db, key, "invoice", NOW, 5).unwrap();
+    let Enqueued::New(id) = once(&db, "invoice 1") else { panic!("it was new") };
+    let row = job(&db, id);
+    assert_eq!(enqueue_once(&db, "invoice 1", "other", LONG, 1).unwrap(), Enqueued::Known(id));
+    assert_eq!(job(&db, id), row, "it stays as it is");
+    assert!(matches!(once(&db, "invoice 2"), Enqueued::New(other) if other != id));
+    enqueue(&db, "no key", NOW, 5).unwrap();
+    enqueue(&db, "no key", NOW, 5).unwrap();
+    assert_eq!(counts(&db).jobs, 4);
+
+    // Also when it is done, until it is purged.
+    let claimed = claim(&db, LONG).unwrap().unwrap();
+    assert_eq!(complete(&db, id, &claimed.token).unwrap(), Held);
+    assert_eq!(once(&db, "invoice 1"), Enqueued::Known(id));
     tick();
-    assert_eq!(purge(&db, Finished::Failed, NOW, 4).unwrap(), 1);
-    assert_eq!(counts(&db).jobs, 2);
+    assert_eq!(purge(&db, Finished::Done, NOW, 9).unwrap(), 1);
+    assert!(matches!(once(&db, "invoice 1"), Enqueued::New(again) if again > id));
+
+    // Together with what it is about, or not at all.
+    let transaction = db.transaction().unwrap();
+    assert!(matches!(once(&transaction, "invoice 3"), Enqueued::New(_)));
+    transaction.rollback().unwrap();
+    assert!(matches!(once(&db, "invoice 3"), Enqueued::New(_)));
+}
+
+#[test]
+fn a_job_that_was_given_up_gets_more_attempts_on_top_of_those_it_had() {
+    let lab = Lab::new();
+    let db = lab.connect();
+    let id = enqueue(&db, "poison", NOW, 1).unwrap();
+    assert!(!requeue(&db, id, Some(2)).unwrap(), "it is ready");
+    let claimed = claim(&db, LONG).unwrap().unwrap();
+    assert!(!requeue(&db, id, Some(2)).unwrap(), "it is being worked on");
+    assert_eq!(fail(&db, id, &claimed.token, "bad data", NOW).unwrap(), Held);
+
+    assert!(requeue(&db, id, Some(2)).unwrap());
+    let row = job(&db, id);
+    assert_eq!((row.state.as_str(), row.attempts, row.finished_at.as_deref()), ("R", 1, None));
+    assert_eq!(row.last_error.as_deref(), Some("given up after 1 attempts: bad data"));
+    for attempt in [2, 3] {
+        assert_eq!(job(&db, id).state, "R");
+        let claimed = claim(&db, LONG).unwrap().unwrap();
+        assert_eq!(claimed.attempts, attempt);
+        assert_eq!(fail(&db, id, &claimed.token, "bad data", NOW).unwrap(), Held);
+    }
+    assert_eq!(job(&db, id).last_error.as_deref(), Some("given up after 3 attempts: bad data"));
+    assert_eq!(claim(&db, LONG).unwrap(), None);
+
+    assert!(requeue(&db, id, None).unwrap());
+    for attempt in [4, 5, 6] {
+        let claimed = claim(&db, LONG).unwrap().unwrap();
+        assert_eq!(claimed.attempts, attempt);
+        assert_eq!(fail(&db, id, &claimed.token, "bad data", NOW).unwrap(), Held);
+    }
+    assert_eq!(job(&db, id).state, "F", "as many again as it was allowed");
+
+    assert!(requeue(&db, id, Some(1)).unwrap());
+    let claimed = claim(&db, LONG).unwrap().unwrap();
+    assert_eq!(complete(&db, id, &claimed.token).unwrap(), Held);
+    assert!(!requeue(&db, id, None).unwrap(), "it is done");
 }
 
 #[test]

@@ -18,7 +18,7 @@ SELECT 'work free' WHERE EXISTS (SELECT 1 FROM WorkQueue WHERE TranId IS NULL)
 UNION ALL
 SELECT 'work taken' WHERE EXISTS (SELECT 1 FROM WorkQueue WHERE TranId IS NOT NULL)
 UNION ALL
-SELECT 'lock held' WHERE EXISTS (SELECT 1 FROM application_lock WHERE resource = 'notification_run')
+SELECT 'lock held' WHERE EXISTS (SELECT 1 FROM application_lock WHERE resource = 'notifications')
 UNION ALL
 SELECT DISTINCT 'attempt ' || Outcome FROM JobAttempt
 UNION ALL

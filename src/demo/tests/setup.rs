@@ -51,7 +51,7 @@ fn a_second_start_goes_on_but_ends_the_sessions_of_the_first() {
     assert_eq!((counted.jobs, counted.work, counted.lock_holder), (1, 1, None));
     assert_eq!(transactional::take(&db, 2).unwrap().unwrap().work_id, work);
     // A lease is no session: it outlives one.
-    assert_eq!(queue::complete(&db, claimed.job_id, &claimed.token).unwrap(), 1);
+    assert_eq!(queue::complete(&db, claimed.job_id, &claimed.token).unwrap(), queue::Ownership::Held);
 }
 
 #[test]

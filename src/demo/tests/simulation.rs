@@ -76,7 +76,7 @@ impl Simulation {
     }
 
     fn page(&self) -> Page {
-        let text = self.exporter.metrics(Format::PrometheusText).unwrap();
+        let text = String::from_utf8(self.exporter.metrics(Format::PrometheusText).unwrap()).unwrap();
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let series = lines.map(|line| {
             let (name, value) = line.rsplit_once(' ').expect(line);
@@ -96,9 +96,9 @@ impl Simulation {
 fn exporter(database: &DemoDatabase, host_clock: &Arc<HostClock>, clock: &SharedClock) -> Exporter {
     let config =
         config::parse(database.config_yaml(), &database.config_file(), &Environment::empty()).unwrap();
-    let host_clock = Arc::clone(host_clock);
-    Exporter::with_connectors(config, host_clock, |source, global| {
-        source::connector(source, global, Some(Arc::clone(clock)))
+    let (host_clock, clock) = (Arc::clone(host_clock), Arc::clone(clock));
+    Exporter::with_connectors(config, host_clock, move |source, global| {
+        source::connector(source, global, Some(Arc::clone(&clock)))
     })
     .unwrap()
 }

@@ -19,7 +19,11 @@ pub(super) struct Pace(pub(super) f64);
 impl Pace {
     /// `ms` milliseconds at speed 1.
     pub(super) fn of(self, ms: u64) -> Duration {
-        Duration::from_millis(ms).div_f64(self.0)
+        self.of_duration(Duration::from_millis(ms))
+    }
+
+    fn of_duration(self, duration: Duration) -> Duration {
+        duration.div_f64(self.0)
     }
 }
 
@@ -31,6 +35,13 @@ pub(super) struct Conditions {
     /// What is wrong at present.
     pub(super) incident: watch::Receiver<Option<Incident>>,
     pub(super) stop: CancellationToken,
+}
+
+impl Conditions {
+    /// Nobody is told to stop yet.
+    pub(super) fn new(seed: u64, pace: Pace, incident: watch::Receiver<Option<Incident>>) -> Self {
+        Self { seed, pace, incident, stop: CancellationToken::new() }
+    }
 }
 
 /// One simulated party: a process of its own with its own connection.
@@ -79,7 +90,12 @@ impl Actor {
 
     /// Waits `ms` script milliseconds; `false` when the demo stops meanwhile.
     pub(super) async fn pause(&self, ms: u64) -> bool {
-        self.wait(self.pace.of(ms)).await
+        self.pause_for(Duration::from_millis(ms)).await
+    }
+
+    /// Waits for a duration at speed 1; `false` when the demo stops meanwhile.
+    pub(super) async fn pause_for(&self, duration: Duration) -> bool {
+        self.wait(self.pace.of_duration(duration)).await
     }
 
     /// Waits so long by the clock; `false` when the demo stops meanwhile.

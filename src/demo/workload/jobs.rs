@@ -3,7 +3,8 @@
 use super::super::DemoError;
 use super::super::incident::Incident;
 use super::super::notifications;
-use super::super::queue::{self, Claim, Finished};
+use super::super::pause::IdlePause;
+use super::super::queue::{self, Claim, Finished, Ownership};
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script::{self, Attempt, Fate, WorkerScript};
@@ -19,18 +20,17 @@ const GRACE: u64 = 1200;
 /// The recoverer's round.
 const RECOVER_EVERY: u64 = 3000;
 
-/// The bounded pause after a claim that found nothing.
-const IDLE: u64 = 200;
-
 /// How long it takes until a crashed worker is started again.
 const RESTART: u64 = 800;
 
-/// How long finished jobs are kept. Failed ones: until somebody has looked after them.
-const KEEP_DONE: u64 = 120_000;
-const KEEP_FAILED: u64 = 30_000;
+/// How long finished jobs and their attempts are kept. A job that failed is kept until somebody has
+/// looked after it, which is soon as long as there are few.
+const KEEP_DONE: u64 = 3 * 60 * 1000;
+const KEEP_FAILED: u64 = 30 * 1000;
+const KEEP_ATTEMPTS: u64 = 15 * 60 * 1000;
 
-/// Rows of the other growing tables that are kept.
-const KEEP_HISTORY: u32 = 2000;
+/// Events and messages that are kept.
+const KEEP_EVENTS: u32 = 2000;
 
 /// Rows that one recovery or purge touches at most.
 const BATCH: u32 = 200;
@@ -57,11 +57,13 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
     let mut summary = DemoSummary::default();
     let mut script = WorkerScript::new(actor.generator(), number);
     let lease = actor.pace.of(LEASE);
+    let mut idle = IdlePause::new();
     while actor.sit_out(Incident::NoWorkers).await {
         let Some(claim) = actor.database(move |db| queue::claim(db, lease)).await? else {
-            actor.pause(IDLE).await;
+            actor.pause_for(idle.after_nothing()).await;
             continue;
         };
+        idle.reset();
         summary.jobs_claimed += 1;
         let attempt = script.attempt(&claim.payload);
         let attempt = variation::attempt(actor.incident(), &claim.payload, attempt);
@@ -108,18 +110,17 @@ async fn try_job(actor: &Actor, claim: &Claim, attempt: Attempt) -> Result<End, 
         }
     }
     let (job_id, token) = (claim.job_id, claim.token.clone());
-    let changed;
-    let end;
+    let (ownership, end);
     if attempt.fate == Fate::Failure {
         let backoff = actor.pace.of(script::backoff(&claim.payload, claim.attempts));
         let error = format!("cannot {}: unexpected end of input", claim.payload);
-        changed = actor.database(move |db| queue::fail(db, job_id, &token, &error, backoff)).await?;
+        ownership = actor.database(move |db| queue::fail(db, job_id, &token, &error, backoff)).await?;
         end = End::Failed;
     } else {
-        changed = actor.database(move |db| queue::complete(db, job_id, &token)).await?;
+        ownership = actor.database(move |db| queue::complete(db, job_id, &token)).await?;
         end = End::Done;
     }
-    Ok(if changed == 0 { End::Lost } else { end })
+    Ok(if ownership == Ownership::Lost { End::Lost } else { end })
 }
 
 /// Works for so long, outside of any transaction, with a heartbeat each third of the lease.
@@ -136,7 +137,7 @@ async fn work(actor: &Actor, claim: &Claim, mut left: u64) -> Result<Option<End>
             return Ok(None);
         }
         let (job_id, token) = (claim.job_id, claim.token.clone());
-        if actor.database(move |db| queue::heartbeat(db, job_id, &token, lease)).await? == 0 {
+        if actor.database(move |db| queue::heartbeat(db, job_id, &token, lease)).await? == Ownership::Lost {
             return Ok(Some(End::Lost));
         }
     }
@@ -155,12 +156,12 @@ pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
 /// Keeps every table but the run log, which prunes itself, from growing for ever.
 pub(super) async fn purger(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
-    let (done, failed) = (actor.pace.of(KEEP_DONE), actor.pace.of(KEEP_FAILED));
+    let [done, failed, attempts] = [KEEP_DONE, KEEP_FAILED, KEEP_ATTEMPTS].map(|ms| actor.pace.of(ms));
     while actor.pause(5000).await {
         let mut deleted = actor.database(move |db| queue::purge(db, Finished::Done, done, BATCH)).await?;
         deleted += actor.database(move |db| queue::purge(db, Finished::Failed, failed, BATCH)).await?;
-        deleted += actor.database(|db| queue::purge_attempts(db, KEEP_HISTORY, BATCH)).await?;
-        deleted += actor.database(|db| notifications::purge_history(db, KEEP_HISTORY, BATCH)).await?;
+        deleted += actor.database(move |db| queue::purge_attempts(db, attempts, BATCH)).await?;
+        deleted += actor.database(|db| notifications::purge_history(db, KEEP_EVENTS, BATCH)).await?;
         summary.rows_purged += deleted as u64;
     }
     Ok(summary)

@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use self::actor::{Actor, Conditions, Pace};
 use self::director::Surroundings;
@@ -45,12 +44,7 @@ pub async fn run_workload(
 ) -> Result<DemoSummary, DemoError> {
     check_speed(options.speed)?;
     let (announce, incident) = watch::channel(None);
-    let conditions = Conditions {
-        seed: options.seed,
-        pace: Pace(options.speed),
-        incident,
-        stop: CancellationToken::new(),
-    };
+    let conditions = Conditions::new(options.seed, Pace(options.speed), incident);
     let mut crew = Crew { database, conditions, actors: JoinSet::new() };
     crew.start("enqueuer".to_owned(), jobs::enqueuer);
     for number in 1..=WORKERS {
@@ -73,6 +67,20 @@ pub async fn run_workload(
         });
     }
     crew.until(shutdown).await
+}
+
+/// One notification run in the name of `holder`, as the schedulers of the workload do it but without
+/// their pauses: it takes the lock or is skipped, runs and logs each step and itself, prunes the log
+/// and gives the lock back.
+///
+/// # Errors
+///
+/// When the database fails outside of a step; what goes wrong in one is a row of the log.
+pub async fn run_notifications(database: &DemoDatabase, holder: &str) -> Result<DemoSummary, DemoError> {
+    let (_, incident) = watch::channel(None);
+    let conditions = Conditions::new(0, Pace(1.0), incident);
+    let actor = Actor::enter(database, holder.to_owned(), conditions)?;
+    runs::run(&actor, script::RunPlan::default()).await
 }
 
 /// The actors that are running.

@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::super::incident::Incident;
-use super::super::notifications::{self, Outcome, Report, Step};
+use super::super::notifications::{self, CAP_PER_RUN, Outcome, Report, Step};
 use super::super::{DemoError, now};
 use super::DemoSummary;
 use super::actor::Actor;
@@ -131,7 +131,9 @@ async fn run_steps(actor: &Actor, plan: RunPlan, summary: &mut DemoSummary) -> R
         if !actor.pause(takes).await {
             return Ok(false);
         }
-        let report = actor.database(move |db| notifications::run_step(db, step, &started_at, broken)).await?;
+        let report = actor
+            .database(move |db| notifications::run_step(db, step, &started_at, CAP_PER_RUN, broken))
+            .await?;
         match report.outcome {
             Outcome::Error => summary.step_errors += 1,
             Outcome::Warning => summary.step_warnings += 1,
@@ -141,7 +143,7 @@ async fn run_steps(actor: &Actor, plan: RunPlan, summary: &mut DemoSummary) -> R
             summary.notifications += u64::from(report.candidates.unwrap_or(0));
         }
     }
-    if plan.prune {
+    if !plan.keep_log {
         let keep = actor.pace.of(KEEP_LOG);
         let pruned = actor.database(move |db| notifications::purge_log(db, keep, PURGE_BATCH)).await?;
         summary.rows_purged += pruned as u64;

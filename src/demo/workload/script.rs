@@ -211,8 +211,8 @@ pub(super) struct RunPlan {
     pub(super) orders_fail: bool,
     /// The client is killed before it gives the lock back: nobody else ever will.
     pub(super) orphan_lock: bool,
-    /// Whether the run prunes the log at its end.
-    pub(super) prune: bool,
+    /// Whether the run leaves the log unpruned.
+    pub(super) keep_log: bool,
 }
 
 /// The `n`th run (from 0) of a scheduler, and the time from its start to the start of the next.
@@ -225,7 +225,8 @@ pub(super) fn notification_run(rng: &mut Rng, scheduler: usize, n: u64) -> (RunP
     let slow = between(rng, 1200..=2000);
     let every = between(rng, 3000..=4200);
     let reminders = if is_slow { slow } else { usual };
-    let plan = RunPlan { comments, orders, reminders, orders_fail: fails, orphan_lock: false, prune: true };
+    let plan =
+        RunPlan { comments, orders, reminders, orders_fail: fails, orphan_lock: false, keep_log: false };
     let plan = match (scheduler, n) {
         // Still running when the second scheduler starts its first, which is then skipped.
         (1, 0) => RunPlan { reminders: 1500, orders_fail: false, ..plan },

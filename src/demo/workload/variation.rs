@@ -48,7 +48,7 @@ pub(super) fn run(incident: Option<Incident>, usual: RunPlan) -> RunPlan {
         Some(Incident::OrphanedLock) => RunPlan { orphan_lock: true, ..usual },
         Some(Incident::FailingStep) => RunPlan { orders_fail: true, ..usual },
         Some(Incident::SlowStep) => RunPlan { comments: usual.comments * 6, ..usual },
-        Some(Incident::RetentionStopped) => RunPlan { prune: false, ..usual },
+        Some(Incident::RetentionStopped) => RunPlan { keep_log: true, ..usual },
         _ => usual,
     }
 }

@@ -1,13 +1,11 @@
 //! The transactional queue's parties.
 
 use super::super::DemoError;
+use super::super::pause::IdlePause;
 use super::super::transactional;
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script;
-
-/// The bounded pause after a consumer found nothing.
-const IDLE: u64 = 150;
 
 pub(super) async fn producer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
@@ -31,11 +29,13 @@ pub(super) async fn consumer(actor: Actor, number: i64, consumers: i64) -> Resul
     let mut rng = actor.generator();
     let mut tran_id = number;
     let mut transactions = 0;
+    let mut idle = IdlePause::new();
     while !actor.stopping() {
         if actor.database(move |db| transactional::take(db, tran_id)).await?.is_none() {
-            actor.pause(IDLE).await;
+            actor.pause_for(idle.after_nothing()).await;
             continue;
         }
+        idle.reset();
         // Decided only when there is work, or idling would move the stream.
         let consumption = script::consumption(&mut rng, transactions);
         for _ in 1..consumption.rows {

@@ -1,29 +1,34 @@
 //! The exporter as a whole: one state, a sampler for each database, and the web pages.
 
+mod reload;
+
 use std::fmt::{self, Write as _};
 use std::future::Future;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
-use prometheus_client::encoding::{prometheus_text, text};
+use prometheus_client::encoding::{prometheus_protobuf, prometheus_text, text};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio_util::task::TaskTracker;
+use tokio::sync::oneshot;
 
+pub use reload::{ConfigReader, Reloading};
+
+use self::reload::{Asker, Reloads};
 use crate::clock::SharedClock;
 use crate::config::{Config, Global, Source};
 use crate::exposition::{SharedState, StateCollector};
-use crate::sampler::{Ledger, Sampler};
+use crate::sampler::Fleet;
 use crate::source::{self, Connector};
 use crate::state::TargetState;
 use crate::state_file::OpenError;
-use crate::web::{self, Format, Pages, TelemetryPath};
+use crate::web::{self, Format, Pages, Reloaded, TelemetryPath};
 
 /// An exporter that is ready to run.
 #[derive(Debug)]
 pub struct Exporter {
-    samplers: Vec<Sampler>,
+    fleet: Fleet,
     pages: ExporterPages,
 }
 
@@ -31,8 +36,11 @@ pub struct Exporter {
 #[derive(Debug)]
 struct ExporterPages {
     state: SharedState,
+    clock: SharedClock,
     registry: Registry,
     telemetry_path: TelemetryPath,
+    /// Whom to ask for a reload; nobody when that is not allowed.
+    reload: Option<Asker>,
 }
 
 impl Exporter {
@@ -51,84 +59,99 @@ impl Exporter {
     pub fn with_connectors(
         config: Config,
         clock: SharedClock,
-        connector: impl Fn(&Source, &Global) -> Arc<dyn Connector>,
+        connector: impl Fn(&Source, &Global) -> Arc<dyn Connector> + Send + Sync + 'static,
     ) -> Result<Self, OpenError> {
-        let ledger = Arc::new(Ledger::open(&config, Arc::clone(&clock))?);
-        let Config { global, sources, .. } = config;
-        let collector = StateCollector::new(ledger.state(), Arc::clone(&clock), global.stale_after);
+        let fleet = Fleet::new(config, Arc::clone(&clock), Box::new(connector))?;
+        let state = fleet.ledger().state();
         let pages = ExporterPages {
-            state: ledger.state(),
-            registry: collector.into_registry(),
+            registry: StateCollector::new(Arc::clone(&state), Arc::clone(&clock)).into_registry(),
+            state,
+            clock,
             telemetry_path: TelemetryPath::default(),
+            reload: None,
         };
-        let samplers = sources
-            .into_iter()
-            .enumerate()
-            .map(|(index, source)| Sampler {
-                connector: connector(&source, &global),
-                source,
-                global: global.clone(),
-                ledger: Arc::clone(&ledger),
-                index,
-                clock: Arc::clone(&clock),
-            })
-            .collect();
-        Ok(Self { samplers, pages })
+        Ok(Self { fleet, pages })
     }
 
     /// Samples each target of each database once.
     pub async fn sample_once(&self) {
-        for sampler in &self.samplers {
-            sampler.sample_once().await;
-        }
+        self.fleet.sample_once().await;
     }
 
     /// The metrics page as it is now.
     ///
     /// # Errors
     /// When a metric cannot be encoded, which is a defect.
-    pub fn metrics(&self, format: Format) -> Result<String, fmt::Error> {
+    pub fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
         self.pages.metrics(format)
     }
 
-    /// Samples and serves until `shutdown` resolves, then stops both.
+    /// Takes over another configuration; what is known about targets that stay is kept.
+    ///
+    /// # Errors
+    /// When the other state file is in use by another process; everything stays as it was.
+    pub async fn reload(&mut self, config: Config) -> Result<(), OpenError> {
+        self.fleet.reload(config).await
+    }
+
+    /// Samples and serves until `shutdown` resolves, then stops both. Without `reloading` the
+    /// configuration stays as it is.
     ///
     /// # Errors
     /// When the web server cannot go on.
     pub async fn run(
-        mut self,
+        self,
         listeners: Vec<TcpListener>,
         web: web::Options,
+        reloading: Option<Reloading>,
         shutdown: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
-        self.pages.telemetry_path = web.telemetry_path.clone();
-        let (stop, stopped) = watch::channel(false);
-        let tasks = TaskTracker::new();
-        for sampler in self.samplers {
-            tasks.spawn(sampler.run(stopped.clone()));
-        }
-        tasks.close();
+        let Self { mut fleet, mut pages } = self;
+        pages.telemetry_path = web.telemetry_path.clone();
+        let reloads = reloading.map(|reloading| {
+            let (reloads, asker) = Reloads::new(reloading);
+            pages.reload = asker;
+            reloads
+        });
+        let (ending, ended) = oneshot::channel::<()>();
         let shutdown = async {
             shutdown.await;
             // Requests in flight have their time to finish; nothing new is asked of a database.
-            stop.send_replace(true);
+            drop(ending);
         };
-        let served = web::serve(listeners, Arc::new(self.pages), web, shutdown).await;
-        // When the server ended by itself the samplers have not been told yet.
-        stop.send_replace(true);
-        tasks.wait().await;
+        let sampling = async {
+            fleet.start();
+            let reloading = async {
+                match reloads {
+                    Some(reloads) => reloads.run(&mut fleet).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = reloading => {}
+                _ = ended => {} // told to stop, or the server ended by itself
+            }
+            fleet.stop().await;
+        };
+        let serving = web::serve(listeners, Arc::new(pages), web, shutdown);
+        let (served, ()) = tokio::join!(serving, sampling);
         served
     }
 }
 
 impl Pages for ExporterPages {
-    fn metrics(&self, format: Format) -> Result<String, fmt::Error> {
-        let mut page = String::new();
-        match format {
-            Format::PrometheusText => prometheus_text::encode(&mut page, &self.registry)?,
-            Format::OpenMetrics => text::encode(&mut page, &self.registry)?,
-        }
-        Ok(page)
+    fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
+        encode(&self.registry, format)
+    }
+
+    fn sources(&self) -> Vec<String> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.sources.iter().map(|source| source.name.clone()).collect()
+    }
+
+    fn probe(&self, source: &str, format: Format) -> Result<Vec<u8>, fmt::Error> {
+        let collector = StateCollector::new(Arc::clone(&self.state), Arc::clone(&self.clock));
+        encode(&collector.of_source(source).into_registry(), format)
     }
 
     fn ready(&self) -> Result<(), String> {
@@ -138,6 +161,19 @@ impl Pages for ExporterPages {
         } else {
             Err("the first pass over the targets is not done".into())
         }
+    }
+
+    fn reload(&self) -> Pin<Box<dyn Future<Output = Reloaded> + Send>> {
+        let asker = self.reload.clone();
+        Box::pin(async move {
+            match asker {
+                None => Reloaded::NotAllowed,
+                Some(asker) => match asker.ask().await {
+                    Ok(()) => Reloaded::Done,
+                    Err(reason) => Reloaded::Refused(reason),
+                },
+            }
+        })
     }
 
     fn index(&self) -> String {
@@ -167,6 +203,17 @@ impl Pages for ExporterPages {
         ];
         web::index_page("sqlqueue-exporter", env!("CARGO_PKG_VERSION"), &links, &table)
     }
+}
+
+fn encode(registry: &Registry, format: Format) -> Result<Vec<u8>, fmt::Error> {
+    let mut page = String::new();
+    match format {
+        Format::PrometheusText => prometheus_text::encode(&mut page, registry)?,
+        Format::OpenMetrics => text::encode(&mut page, registry)?,
+        // The other error is for a buffer that cannot grow.
+        Format::Protobuf => return prometheus_protobuf::encode_to_vec(registry).map_err(|_| fmt::Error),
+    }
+    Ok(page.into_bytes())
 }
 
 fn how_it_goes(target: &TargetState) -> String {

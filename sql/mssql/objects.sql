@@ -1,0 +1,38 @@
+-- Everything that is installed, for the parts of the installation and of the uninstallation that are
+-- about all of it. Its names are looked up by OBJECT_ID and compared with no column of the catalog,
+-- whose collation need not be that of tempdb.
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_NULLS ON;
+GO
+-- No DROP TABLE IF EXISTS: a server that is too old is to be told so, by prepare.sql.
+IF OBJECT_ID(N'tempdb..#sqlqueue_object') IS NOT NULL
+    DROP TABLE #sqlqueue_object;
+CREATE TABLE #sqlqueue_object (
+    ObjectKind VARCHAR(9) NOT NULL,
+    ObjectName SYSNAME NOT NULL
+);
+INSERT INTO #sqlqueue_object (ObjectKind, ObjectName)
+VALUES
+    ('TABLE', N'JobQueue'),
+    ('TABLE', N'JobAttempt'),
+    ('PROCEDURE', N'EnqueueJob'),
+    ('PROCEDURE', N'ClaimJobs'),
+    ('PROCEDURE', N'HeartbeatJob'),
+    ('PROCEDURE', N'CompleteJob'),
+    ('PROCEDURE', N'FailJob'),
+    ('PROCEDURE', N'RecoverJobs'),
+    ('PROCEDURE', N'RequeueJob'),
+    ('PROCEDURE', N'PurgeJobs'),
+    ('PROCEDURE', N'PurgeJobAttempts'),
+    ('TABLE', N'WorkQueue'),
+    ('PROCEDURE', N'EnqueueWork'),
+    ('PROCEDURE', N'DequeueWork'),
+    ('TABLE', N'Comment'),
+    ('TABLE', N'NotificationControl'),
+    ('TABLE', N'OutgoingMessage'),
+    ('TABLE', N'RunLog'),
+    ('PROCEDURE', N'LogRunStep'),
+    ('PROCEDURE', N'PurgeRunLog'),
+    ('PROCEDURE', N'NotifyComments'),
+    ('PROCEDURE', N'RunNotifications');
+GO

@@ -1,0 +1,46 @@
+-- The first part of the installation: is this the right place, and is the place free?
+--
+-- Azure counts its versions anew and always has what is needed.
+IF CAST(SERVERPROPERTY('EngineEdition') AS INT) BETWEEN 1 AND 4
+AND (
+    ISNULL(CAST(SERVERPROPERTY('ProductMajorVersion') AS INT), 0) < 13
+    OR CAST(SERVERPROPERTY('ProductMajorVersion') AS INT) = 13
+    AND CAST(SERVERPROPERTY('ProductBuild') AS INT) < 4001
+)
+    THROW 50010, 'This server is too old: it takes SQL Server 2016 SP1 or newer.', 1;
+GO
+IF DB_NAME() IN (N'master', N'model', N'msdb', N'tempdb')
+    THROW 50011, 'This is a system database. Choose one of your own: sqlcmd -d DATABASE.', 1;
+GO
+-- Without this look, CREATE OR ALTER would replace somebody's procedure. What was made here is marked
+-- with an extended property.
+DECLARE @foreign SYSNAME = (
+    SELECT MIN(w.ObjectName)
+    FROM #sqlqueue_object AS w
+    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
+            SELECT p.major_id
+            FROM sys.extended_properties AS p
+            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
+        )
+);
+IF @foreign IS NOT NULL
+BEGIN
+    DECLARE @refusal NVARCHAR(2048) = CONCAT(
+        N'Nothing was installed: $(SchemaName).', @foreign, N' is there already and was not made by this ',
+        N'installation. Rename it, or choose another schema: sqlcmd -v SchemaName=SCHEMA.'
+    );
+    THROW 50012, @refusal, 1;
+END;
+GO
+IF SCHEMA_ID(N'$(SchemaName)') IS NULL
+BEGIN
+    -- In a batch of its own, which CREATE SCHEMA must begin.
+    EXEC (N'CREATE SCHEMA [$(SchemaName)]');
+    EXEC sys.sp_addextendedproperty
+        @name = N'sqlqueue_exporter',
+        @value = N'1',
+        @level0type = N'SCHEMA',
+        @level0name = N'$(SchemaName)';
+END;
+GO

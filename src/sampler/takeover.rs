@@ -1,0 +1,62 @@
+//! What is kept when the configuration changes while the exporter runs.
+
+use std::collections::BTreeMap;
+
+use crate::config::{Config, Source, TargetConfig};
+use crate::state::{State, TargetState};
+use crate::state_file::TargetKey;
+
+/// Which rows a target reads. What is known about it holds for those rows and no others.
+pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
+    let id = match target {
+        TargetConfig::Queue(queue) => queue.id.as_ref(),
+        TargetConfig::AttemptLog(log) => Some(&log.id),
+        TargetConfig::RunLog(log) => Some(&log.id),
+        TargetConfig::ControlTable(control) => Some(&control.id),
+    };
+    TargetKey {
+        source: source.name.clone(),
+        kind: target.label().to_owned(),
+        name: target.target().name.clone(),
+        database: source.database.to_string(),
+        table: target.target().table.0.clone(),
+        id: id.cloned(),
+        filter: target.target().filter.clone(),
+    }
+}
+
+/// Moves what is known under the configuration `before` into `next`, the state of `after`: all of a
+/// target that did not change, and what was counted of one that reads the same rows in another way.
+pub(super) fn keep(next: &mut State, after: &Config, known: State, before: &Config) {
+    let is_same_bound = before.global.max_label_values == after.global.max_label_values;
+    let mut targets: BTreeMap<TargetKey, (TargetConfig<'_>, TargetState)> = BTreeMap::new();
+    for (source, known) in before.sources.iter().zip(known.sources) {
+        if let Some((next, _)) = next
+            .sources
+            .iter_mut()
+            .zip(&after.sources)
+            .find(|(_, after)| after.name == source.name && after.database == source.database)
+        {
+            next.up = known.up;
+            next.clock_skew_ms = known.clock_skew_ms;
+        }
+        for (target, known) in source.targets().zip(known.targets) {
+            targets.insert(key(source, target), (target, known));
+        }
+    }
+    for (next, source) in next.sources.iter_mut().zip(&after.sources) {
+        for (next, target) in next.targets.iter_mut().zip(source.targets()) {
+            let Some((before, known)) = targets.remove(&key(source, target)) else {
+                continue;
+            };
+            if before == target && is_same_bound {
+                *next = known;
+            } else {
+                next.restore(known.data);
+                // What it showed was read in another way: gauges wait for the next sample.
+                next.sampling = known.sampling;
+                next.sampling.last_good = None;
+            }
+        }
+    }
+}

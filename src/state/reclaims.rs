@@ -1,0 +1,144 @@
+//! Jobs that were claimed again after their lease lapsed, told from two samples of a queue whose
+//! table keeps no history.
+//!
+//! What is counted was seen: a job with a lapsed lease in one sample and more claims in a later one.
+//! A job that lapsed, or was claimed again and done, between two samples leaves no trace, so the
+//! count is a lower bound; where there is an attempt history, that is exact.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::labels::LabelValues;
+use crate::sample::Claim;
+use crate::statement::CLAIMS_PER_SAMPLE;
+
+/// The jobs followed at most; the longest followed are let go first.
+const MOST_FOLLOWED: usize = 4 * CLAIMS_PER_SAMPLE;
+
+/// The count, and the jobs that are followed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reclaims {
+    /// By value of the label `queue`.
+    pub counts: BTreeMap<String, u64>,
+    labels: LabelValues,
+    /// Lapsed leases, the first seen first.
+    followed: Vec<Followed>,
+}
+
+/// A job whose lease was found lapsed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Followed {
+    id: String,
+    /// How often it had been claimed then.
+    attempts: u64,
+}
+
+impl Reclaims {
+    /// Counts from 0 for these queues.
+    pub(super) fn declare<'a>(&mut self, queues: impl IntoIterator<Item = &'a String>, max: usize) {
+        for queue in queues {
+            let queue = self.labels.admit(queue, max).to_owned();
+            self.counts.entry(queue).or_default();
+        }
+    }
+
+    /// Takes the claimed jobs of a sample.
+    pub(super) fn apply(&mut self, claims: Vec<Claim>, max_label_values: usize) {
+        // A full list may lack a job that is followed, and what became of that one is not known.
+        let is_complete = claims.len() < CLAIMS_PER_SAMPLE;
+        let listed: BTreeSet<String> = claims.iter().map(|claim| claim.id.clone()).collect();
+        let mut followed: HashMap<String, u64> = HashMap::new();
+        let mut order = Vec::with_capacity(self.followed.len());
+        for Followed { id, attempts } in std::mem::take(&mut self.followed) {
+            // A job that is not listed waits to be claimed, or is gone.
+            if is_complete || listed.contains(&id) {
+                order.push(id.clone());
+                followed.insert(id, attempts);
+            }
+        }
+        for claim in claims {
+            if let Some(before) = followed.remove(&claim.id)
+                && claim.attempts > before
+            {
+                let queue = self.labels.admit(&claim.queue, max_label_values).to_owned();
+                *self.counts.entry(queue).or_default() += 1;
+            }
+            // A heartbeat that came late leaves a live lease of the same claim: nothing to follow.
+            if claim.lapsed {
+                order.push(claim.id.clone());
+                followed.insert(claim.id, claim.attempts);
+            }
+        }
+        // A job that is still followed keeps its place.
+        self.followed = order
+            .into_iter()
+            .filter_map(|id| followed.remove(&id).map(|attempts| Followed { id, attempts }))
+            .collect();
+        let excess = self.followed.len().saturating_sub(MOST_FOLLOWED);
+        self.followed.drain(..excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(id: &str, attempts: u64, lapsed: bool) -> Claim {
+        Claim { queue: "q".to_owned(), id: id.to_owned(), attempts, lapsed }
+    }
+
+    /// The count after these samples.
+    fn count(samples: &[&[Claim]]) -> u64 {
+        let mut reclaims = Reclaims::default();
+        reclaims.declare([&"q".to_owned()], 10);
+        for sample in samples {
+            reclaims.apply(sample.to_vec(), 10);
+        }
+        reclaims.counts.values().sum()
+    }
+
+    #[test]
+    fn a_lapsed_job_that_is_claimed_again_is_one_reclaim() {
+        assert_eq!(count(&[&[claim("1", 1, true)], &[claim("1", 2, false)], &[claim("1", 2, false)]]), 1);
+    }
+
+    #[test]
+    fn a_job_that_is_put_back_first_counts_when_it_is_claimed() {
+        assert_eq!(count(&[&[claim("1", 1, true)], &[], &[], &[claim("1", 2, false)]]), 1);
+    }
+
+    #[test]
+    fn a_job_that_lapses_again_and_again_counts_each_time() {
+        assert_eq!(count(&[&[claim("1", 1, true)], &[claim("1", 2, true)], &[claim("1", 3, true)]]), 2);
+    }
+
+    #[test]
+    fn a_heartbeat_that_comes_late_is_no_reclaim_even_when_the_job_fails_later() {
+        assert_eq!(count(&[&[claim("1", 1, true)], &[claim("1", 1, false)], &[claim("1", 2, false)]]), 0);
+    }
+
+    #[test]
+    fn a_retry_of_a_job_whose_lease_never_lapsed_is_no_reclaim() {
+        assert_eq!(count(&[&[claim("1", 1, false)], &[claim("1", 2, false)]]), 0);
+    }
+
+    #[test]
+    fn a_job_that_falls_off_a_full_list_is_let_go() {
+        let full: Vec<Claim> =
+            (0..CLAIMS_PER_SAMPLE).map(|n| claim(&format!("other {n}"), 1, false)).collect();
+        assert_eq!(count(&[&[claim("1", 1, true)], &full, &[claim("1", 2, false)]]), 0);
+    }
+
+    #[test]
+    fn the_jobs_that_are_followed_are_bounded() {
+        let mut reclaims = Reclaims::default();
+        for round in 0..6 {
+            let lapsed =
+                (0..CLAIMS_PER_SAMPLE - 1).map(|n| claim(&format!("{round} {n}"), 1, true)).collect();
+            reclaims.apply(lapsed, 10);
+        }
+        assert_eq!(reclaims.followed.len(), MOST_FOLLOWED);
+        assert_eq!(reclaims.followed.last().map(|job| job.id.as_str()), Some("5 998"), "the newest are kept");
+    }
+}
