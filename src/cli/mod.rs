@@ -18,7 +18,8 @@ use clap::{Args, Parser, Subcommand};
 
 pub use log::{LogFormat, LogLevel};
 
-use crate::config::{self, Config, ConfigError, Environment, WebConfig};
+use crate::config::{self, Config, ConfigError, Environment, WebConfig, duration};
+use crate::demo::Incident;
 use crate::web::{self, BasicAuth, TelemetryPath, Tls};
 
 /// Prometheus metrics from the work-queue and run-log tables of SQL Server.
@@ -140,9 +141,21 @@ struct DemoArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// How fast it goes: 2 halves every pause, duration and lease. Between 0.1 and 100.
+    /// How fast it goes: 2 halves every pause, duration, lease and objective. Between 0.1 and 100.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
     speed: f64,
+
+    /// Cause this incident, and say what to look at.
+    #[arg(long, value_name = "NAME", value_enum)]
+    incident: Option<Incident>,
+
+    /// How long all goes well before the incident, whatever the speed.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse, requires = "incident")]
+    incident_after: Duration,
+
+    /// How long the incident lasts, whatever the speed; without it, until the demo is stopped.
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, requires = "incident")]
+    incident_for: Option<Duration>,
 
     /// Keep the database in this folder instead of a temporary one.
     #[arg(long, value_name = "DIR")]

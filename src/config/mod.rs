@@ -5,7 +5,7 @@
 //! and turned into the [`model`], which the rest of the program trusts.
 
 mod address;
-mod duration;
+pub(crate) mod duration;
 mod effective;
 mod environment;
 mod error;

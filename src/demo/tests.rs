@@ -8,10 +8,15 @@
 )]
 
 pub(super) mod attempts;
+pub(super) mod clock;
+mod healthy;
+mod incidents;
 mod notifications;
 mod pause;
 mod queue;
+mod rules;
 mod setup;
+pub(super) mod simulation;
 mod transactional;
 
 use std::time::Duration;
@@ -31,7 +36,7 @@ pub(super) struct Lab {
 impl Lab {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let options = DemoOptions { folder: folder.path().join("demo"), seed: 7, speed: 1.0 };
+        let options = DemoOptions { folder: folder.path().join("demo"), seed: 7, speed: 1.0, episode: None };
         let database = prepare(&options).expect("a demo database");
         Self { database, options, _folder: folder }
     }
