@@ -21,11 +21,11 @@ mod suggest;
 mod target;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod validate;
 mod web;
 mod yaml;
 
-use std::io::Read as _;
 use std::path::Path;
 
 pub use environment::Environment;
@@ -36,7 +36,7 @@ pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTes
 pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;
 pub use target::TargetConfig;
-pub use web::{WebConfig, WebUser, load_web, parse_web};
+pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 
 /// Reads and checks a configuration file, and reads the secrets that it names.
 ///
@@ -44,7 +44,7 @@ pub use web::{WebConfig, WebUser, load_web, parse_web};
 ///
 /// When the file cannot be read, or when anything in it is wrong.
 pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
-    parse(&read(path)?, path, env)
+    parse(&read(path, env)?, path, env)
 }
 
 /// The largest configuration file that is read, in bytes: far more than one needs, and far less than
@@ -52,16 +52,14 @@ pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The text of a configuration file.
-fn read(path: &Path) -> Result<String, ConfigError> {
+fn read(path: &Path, env: &Environment) -> Result<String, ConfigError> {
     let unreadable = |error| ConfigError::Unreadable { file: path.to_owned(), error };
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
+    let bytes = env.read(path, MAX_FILE_BYTES).map_err(unreadable)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
         let limit = format!("it is larger than {} MiB: is it the right file?", MAX_FILE_BYTES / 1024 / 1024);
         return Err(unreadable(std::io::Error::other(limit)));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|_| unreadable(std::io::Error::other("it is not UTF-8 text")))
 }
 
 /// Checks the text of a configuration file, and reads the secrets that it names.

@@ -100,17 +100,13 @@ pub(super) fn problems(findings: &[Finding], yaml: &str) -> Vec<Problem> {
         .iter()
         .map(|finding| {
             let key = match &finding.place {
-                Place::Value | Place::KeyOfValue => places.value_path(finding.at).map(ToOwned::to_owned),
+                Place::Value => places.value_path(finding.at).map(ToOwned::to_owned),
                 Place::Key => places.key_path(finding.at).map(ToOwned::to_owned),
                 Place::Child(key) => {
                     Some(locate::child(places.value_path(finding.at).unwrap_or_default(), key))
                 }
             };
-            let at = match &finding.place {
-                Place::KeyOfValue => key.as_deref().and_then(|path| places.key_spot(path)),
-                Place::Value | Place::Key | Place::Child(_) => None,
-            };
-            let (line, column) = at.unwrap_or(finding.at).line_and_column();
+            let (line, column) = finding.at.line_and_column();
             Problem {
                 line,
                 column,

@@ -1,5 +1,5 @@
-//! The HTTP side: the metrics page, the two probes and a plain index, over HTTP/1.1, and over TLS and
-//! behind a login if so configured.
+//! The HTTP side: the metrics page, the two probes and a plain index, over HTTP/1.1 or HTTP/2, and
+//! over TLS and behind a login if so configured.
 //!
 //! This room knows nothing of databases or of the state behind a page. It asks [`Pages`] and
 //! takes care of everything between that answer and the socket: negotiation, compression,
@@ -7,8 +7,12 @@
 
 mod auth;
 mod bind;
+mod connection;
+mod limiter;
 mod negotiate;
 mod page;
+mod places;
+mod protection;
 mod routes;
 mod server;
 #[cfg(test)]
@@ -19,12 +23,11 @@ mod write_limit;
 use std::fmt;
 use std::pin::Pin;
 
-pub use auth::BasicAuth;
 pub use bind::{BindError, bind};
 pub use page::{escape_html, index_page};
+pub use protection::Guard;
 pub use routes::{TelemetryPath, TelemetryPathError};
 pub use server::{Options, serve};
-pub use tls::Tls;
 
 /// What there is to show. Implemented by whoever owns the state.
 pub trait Pages: Send + Sync + 'static {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::request;
 use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
-use super::auth::BasicAuth;
+use super::protection::{Guard, Protection};
 use super::{Pages, Reloaded, negotiate};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
@@ -87,23 +87,22 @@ impl FromStr for TelemetryPath {
 pub(super) struct Site {
     pages: Arc<dyn Pages>,
     telemetry_path: TelemetryPath,
-    auth: Option<Arc<BasicAuth>>,
+    guard: Guard,
     renders: Arc<Semaphore>,
 }
 
 impl Site {
-    pub(super) fn new(
-        pages: Arc<dyn Pages>,
-        telemetry_path: TelemetryPath,
-        auth: Option<Arc<BasicAuth>>,
-    ) -> Self {
-        Self { pages, telemetry_path, auth, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
+    pub(super) fn new(pages: Arc<dyn Pages>, telemetry_path: TelemetryPath, guard: Guard) -> Self {
+        Self { pages, telemetry_path, guard, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
     }
 
     /// Answers one request. The head is all it needs: no route takes a body.
-    pub(super) async fn respond(&self, head: request::Parts) -> Response<Full<Bytes>> {
+    pub(super) async fn respond(&self, head: request::Parts) -> Response<Bytes> {
         let path = head.uri.path();
-        let mut response = if !self.admits(&head.headers).await {
+        let protection = self.guard.protection().await;
+        let mut response = if !within_limit(&protection) {
+            reply(StatusCode::TOO_MANY_REQUESTS, PLAIN, "too many requests\n")
+        } else if !admits(&protection, &head.headers).await {
             let mut refusal = reply(StatusCode::UNAUTHORIZED, PLAIN, "unauthorized\n");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
             refusal
@@ -130,26 +129,20 @@ impl Site {
 
         let headers = response.headers_mut();
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        // Last, so that what is configured goes before what the page itself asks for.
+        headers.extend(protection.headers.clone());
         if head.method == Method::HEAD {
             // Content-Length stays: it tells how long the page would be.
-            *response.body_mut() = Full::default();
+            *response.body_mut() = Bytes::new();
         }
         response
-    }
-
-    /// Whether the client may see anything at all; probes are no exception, as in Prometheus.
-    async fn admits(&self, headers: &HeaderMap) -> bool {
-        match &self.auth {
-            Some(auth) => auth.admits(headers).await,
-            None => true,
-        }
     }
 
     fn is_route(&self, path: &str) -> bool {
         path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | RELOAD | "/")
     }
 
-    async fn metrics(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
+    async fn metrics(&self, headers: &HeaderMap) -> Response<Bytes> {
         let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
@@ -169,7 +162,7 @@ impl Site {
         response
     }
 
-    fn ready(&self) -> Response<Full<Bytes>> {
+    fn ready(&self) -> Response<Bytes> {
         match self.pages.ready() {
             Ok(()) => reply(StatusCode::OK, PLAIN, "ready\n"),
             Err(reason) => reply(StatusCode::SERVICE_UNAVAILABLE, PLAIN, reason + "\n"),
@@ -177,7 +170,7 @@ impl Site {
     }
 
     /// As in Prometheus: POST or PUT, and forbidden unless a flag allows it.
-    async fn reload(&self, method: &Method) -> Response<Full<Bytes>> {
+    async fn reload(&self, method: &Method) -> Response<Bytes> {
         if method != Method::POST && method != Method::PUT {
             let hint = "method not allowed: use POST or PUT\n";
             let mut refusal = reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, hint);
@@ -199,7 +192,7 @@ impl Site {
         }
     }
 
-    async fn index(&self) -> Response<Full<Bytes>> {
+    async fn index(&self) -> Response<Bytes> {
         let Some(page) = self.render(|pages| Ok(pages.index())).await else {
             return failure("the index page could not be written; see the exporter's log\n");
         };
@@ -239,17 +232,29 @@ impl Site {
     }
 }
 
-fn reply(status: StatusCode, content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+fn within_limit(protection: &Protection) -> bool {
+    protection.limiter.as_ref().is_none_or(|limiter| limiter.admits(Instant::now()))
+}
+
+/// Whether the client may see anything at all; probes are no exception, as in Prometheus.
+async fn admits(protection: &Protection, headers: &HeaderMap) -> bool {
+    match &protection.auth {
+        Some(auth) => auth.admits(headers).await,
+        None => true,
+    }
+}
+
+fn reply(status: StatusCode, content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Bytes> {
     let body = body.into();
     let length = HeaderValue::from(body.len());
-    let mut response = Response::new(Full::new(body));
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response.headers_mut().insert(header::CONTENT_LENGTH, length);
     response
 }
 
-fn failure(text: &'static str) -> Response<Full<Bytes>> {
+fn failure(text: &'static str) -> Response<Bytes> {
     reply(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, text)
 }
 

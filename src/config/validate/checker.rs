@@ -26,8 +26,6 @@ pub(super) enum Place {
     Value,
     /// The one that itself stands at the place.
     Key,
-    /// The one whose value stands at the place, and it is the key itself that is wrong.
-    KeyOfValue,
     /// One that is missing in the mapping at the place.
     Child(String),
 }
@@ -78,11 +76,6 @@ impl<'a> Checker<'a> {
     /// Something is wrong with the key at a place.
     pub(super) fn report_key(&mut self, at: Spot, message: impl Into<String>) {
         self.findings.push(Finding { at, place: Place::Key, message: message.into() });
-    }
-
-    /// A key should not be there; its value stands at the place.
-    pub(super) fn report_key_of(&mut self, value: Spot, message: impl Into<String>) {
-        self.findings.push(Finding { at: value, place: Place::KeyOfValue, message: message.into() });
     }
 
     /// The mapping at a place lacks a key.

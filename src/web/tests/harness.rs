@@ -11,7 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::web::{Format, Options, Pages, serve};
+use crate::config::WebConfig;
+use crate::web::{Format, Guard, Options, Pages, serve};
 
 type Metrics = dyn Fn(Format) -> Result<String, fmt::Error> + Send + Sync;
 
@@ -61,6 +62,11 @@ impl Pages for Fake {
     }
 }
 
+/// The usual options, for pages that are open to everybody.
+pub(super) fn options() -> Options {
+    Options::new(Guard::fixed(WebConfig::default()).unwrap())
+}
+
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -80,7 +86,7 @@ impl Server {
     }
 
     pub(super) async fn plain() -> Self {
-        Self::start(Fake::plain(), Options::default()).await
+        Self::start(Fake::plain(), options()).await
     }
 
     pub(super) async fn client(&self) -> Client {
