@@ -3,14 +3,16 @@
 DECLARE @kind VARCHAR(9);
 DECLARE @name SYSNAME;
 DECLARE unmarked CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
-    SELECT w.Kind, w.Name
+    SELECT
+        w.ObjectKind,
+        w.ObjectName
     FROM #sqlqueue_object AS w
-        INNER JOIN sys.objects AS o ON o.schema_id = SCHEMA_ID(N'$(SchemaName)') AND o.name = w.Name
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM sys.extended_properties AS p
-        WHERE p.class = 1 AND p.major_id = o.object_id AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
-    );
+    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
+            SELECT p.major_id
+            FROM sys.extended_properties AS p
+            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
+        );
 OPEN unmarked;
 FETCH NEXT FROM unmarked INTO @kind, @name;
 WHILE @@FETCH_STATUS = 0

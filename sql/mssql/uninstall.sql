@@ -11,14 +11,13 @@ SET XACT_ABORT ON;
 GO
 :r objects.sql
 DECLARE @foreign SYSNAME = (
-    SELECT MIN(o.name)
-    FROM sys.objects AS o
-        INNER JOIN #sqlqueue_object AS w ON w.Name = o.name
-    WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)')
-        AND NOT EXISTS (
-            SELECT 1
+    SELECT MIN(w.ObjectName)
+    FROM #sqlqueue_object AS w
+    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
+            SELECT p.major_id
             FROM sys.extended_properties AS p
-            WHERE p.class = 1 AND p.major_id = o.object_id AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
+            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
         )
 );
 IF @foreign IS NOT NULL
@@ -33,10 +32,10 @@ END;
 DECLARE @removed INT = 0;
 DECLARE @statement NVARCHAR(MAX);
 DECLARE installed CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
-    SELECT N'DROP ' + w.Kind + N' [$(SchemaName)].' + QUOTENAME(w.Name)
+    SELECT N'DROP ' + w.ObjectKind + N' [$(SchemaName)].' + QUOTENAME(w.ObjectName)
     FROM #sqlqueue_object AS w
-    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.Name)) IS NOT NULL
-    ORDER BY w.Kind;
+    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+    ORDER BY w.ObjectKind;
 
 BEGIN TRANSACTION;
 OPEN installed;
@@ -56,7 +55,16 @@ IF EXISTS (
     WHERE p.class = 3 AND p.major_id = SCHEMA_ID(N'$(SchemaName)') AND p.name = N'sqlqueue_exporter'
 )
 BEGIN
-    IF EXISTS (SELECT 1 FROM sys.objects AS o WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)'))
+    IF EXISTS (
+        SELECT 1
+        FROM sys.objects AS o
+        WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)')
+    )
+    OR EXISTS (
+        SELECT 1
+        FROM sys.types AS t
+        WHERE t.schema_id = SCHEMA_ID(N'$(SchemaName)')
+    )
         PRINT 'The schema $(SchemaName) stays: something else is in it.';
     ELSE
         EXEC (N'DROP SCHEMA [$(SchemaName)]');

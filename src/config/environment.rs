@@ -181,26 +181,34 @@ impl Environment {
     }
 
     /// The bytes of a file; of one that is longer than `limit`, one more than that.
-    pub(super) fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let content = self.content(path, limit);
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let content = match self.files.get(path) {
+            Some(content) => Ok(content.clone()),
+            None if self.real => disk(path, limit),
+            None => Err(io::Error::from_raw_os_error(2)),
+        };
+        self.note(path, limit, content)
+    }
+
+    /// The same of the configuration itself, which is always on the disk.
+    pub(super) fn read_configuration(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.note(path, limit, disk(path, limit))
+    }
+
+    fn note(&self, path: &Path, limit: u64, content: io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
         if let Some(trace) = &self.trace {
             let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
             trace.note(path, limit, content.as_deref().ok());
         }
         content
     }
+}
 
-    fn content(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        if let Some(content) = self.files.get(path) {
-            return Ok(content.clone());
-        }
-        if !self.real {
-            return Err(io::Error::from_raw_os_error(2));
-        }
-        let mut content = Vec::new();
-        File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;
-        Ok(content)
-    }
+/// The bytes of a file on the disk; of one that is longer than `limit`, one more than that.
+pub(super) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    Ok(content)
 }
 
 fn is_longer(bytes: &[u8], limit: u64) -> bool {

@@ -37,6 +37,11 @@ pub(super) fn column(text: &str) -> Result<String, String> {
     }
 }
 
+/// A name as it is read again: bare where it can be, else in brackets.
+pub(super) fn written(name: &str) -> String {
+    if is_plain(name) { name.to_owned() } else { bracketed(name) }
+}
+
 /// The parts of a dotted name, unquoted.
 fn parts(text: &str) -> Result<Vec<String>, String> {
     let mut parts = Vec::new();
@@ -62,15 +67,20 @@ fn first_part<'a>(rest: &'a str, whole: &str) -> Result<(String, &'a str), Strin
         return quoted_part(quoted, '"', whole);
     }
     let (part, after) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
-    let mut characters = part.chars();
-    let starts_well = characters.next().is_none_or(|c| c.is_alphabetic() || c == '_' || c == '#');
-    if starts_well && characters.all(|c| c.is_alphanumeric() || matches!(c, '_' | '@' | '$' | '#')) {
+    if is_plain(part) {
         return Ok((part.to_owned(), after));
     }
     Err(format!(
         "`{part}` is not a plain name; write it in brackets, and in quotes because of YAML: '{}'",
         bracketed(part)
     ))
+}
+
+/// Whether a name needs no brackets. One that is empty is refused elsewhere.
+fn is_plain(name: &str) -> bool {
+    let mut characters = name.chars();
+    let starts_well = characters.next().is_none_or(|c| c.is_alphabetic() || c == '_' || c == '#');
+    starts_well && characters.all(|c| c.is_alphanumeric() || matches!(c, '_' | '@' | '$' | '#'))
 }
 
 /// A part up to its closing mark, which is doubled where it belongs to the name.

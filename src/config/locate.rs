@@ -57,6 +57,11 @@ impl Places {
         self.keys.iter().find(|place| place.at == at).map(|place| place.path.as_str())
     }
 
+    /// Where the key of a path stands.
+    pub(super) fn key_spot(&self, path: &str) -> Option<Spot> {
+        self.keys.iter().find(|place| place.path == path).map(|place| place.at)
+    }
+
     /// The path of the value at a place that an error of the deserializer names. Behind an alias
     /// this is the outermost value.
     pub(super) fn value_path_at(&self, at: Location) -> Option<&str> {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Secret;
-use super::objectives::{Objectives, QueueObjectives, RunLogObjectives};
+use super::objectives::{
+    AttemptLogObjectives, Objectives, QueueObjectives, RunLogObjectives, SourceObjectives,
+};
 use super::outcome::{AttemptOutcome, OutcomeRules};
 
 /// Everything one exporter process does.
@@ -34,7 +36,7 @@ pub struct Global {
     pub stale_after: Duration,
     /// How many values of a label that comes from a table are exported per target.
     pub max_label_values: usize,
-    /// What every queue and run log is meant to keep to.
+    /// What everything is meant to keep to.
     pub objectives: Objectives,
 }
 
@@ -45,6 +47,8 @@ pub struct Source {
     pub name: String,
     /// How to reach the database.
     pub database: Database,
+    /// What the database is meant to keep to.
+    pub objectives: SourceObjectives,
     /// Queue tables, in the order of the file; names unique within the source.
     pub queues: Vec<Queue>,
     /// Attempt histories of lease queues; names unique within the source.
@@ -82,14 +86,27 @@ pub struct Mssql {
     pub database: String,
     /// SQL Server login name.
     pub user: String,
-    /// The login's password, read at start from a file, the environment or a credential.
+    /// The login's password, read at start.
     pub password: Secret,
+    /// Where it was read from.
+    pub password_source: PasswordSource,
     /// TLS.
     pub encryption: Encryption,
     /// Which server certificates are accepted.
     pub trust: Trust,
     /// Whether the login asks for a readable secondary (`ApplicationIntent=ReadOnly`).
     pub read_only_intent: bool,
+}
+
+/// Where a password is read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PasswordSource {
+    /// A file that holds nothing else.
+    File(PathBuf),
+    /// The environment variable of this name.
+    Variable(String),
+    /// The systemd credential of this name.
+    Credential(String),
 }
 
 /// Where on the host the server listens.
@@ -380,6 +397,8 @@ pub struct AttemptLog {
     pub duration: Option<DurationColumn>,
     /// When the job was put into its queue.
     pub enqueued_at: Option<TimeColumn>,
+    /// What the attempts are meant to keep to.
+    pub objectives: AttemptLogObjectives,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.

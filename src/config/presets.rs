@@ -172,7 +172,7 @@ overridable!(
     RawAttemptLog,
     AttemptLog,
     maps: [id, queue_label, outcome, attempt, started_at, ended_at, duration, enqueued_at],
-    other: [batch_size, late_window]
+    other: [objectives, batch_size, late_window]
 );
 overridable!(
     RawRunLog,

@@ -3,9 +3,14 @@
 //! Every key may be absent here: what is required is said in one place, the validation, and the
 //! same structs read the presets, which leave the names to the user.
 
+mod objectives;
+
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+pub(super) use self::objectives::{
+    RawAttemptLogObjectives, RawObjectives, RawQueueObjectives, RawRunLogObjectives, RawSourceObjectives,
+};
 use super::model::{AttemptsCount, DurationUnit, Encryption, MappedState, TimeEncoding};
 use super::outcome::{AttemptOutcome, Outcome};
 use super::setting::{Constant, Entries, Field, Short};
@@ -38,42 +43,13 @@ pub(super) struct RawGlobal {
     pub(super) objectives: Field<RawObjectives>,
 }
 
-/// The objectives of every kind of target. A number is taken as a constant, because `none` is one.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct RawObjectives {
-    pub(super) max_ready_age: Field<String>,
-    pub(super) max_expired_age: Field<String>,
-    pub(super) max_attempts: Field<Constant>,
-    pub(super) max_failed_jobs: Field<Constant>,
-    pub(super) max_run_gap: Field<String>,
-    pub(super) max_consecutive_skips: Field<Constant>,
-    pub(super) max_log_age: Field<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct RawQueueObjectives {
-    pub(super) max_ready_age: Field<String>,
-    pub(super) max_expired_age: Field<String>,
-    pub(super) max_attempts: Field<Constant>,
-    pub(super) max_failed_jobs: Field<Constant>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct RawRunLogObjectives {
-    pub(super) max_run_gap: Field<String>,
-    pub(super) max_consecutive_skips: Field<Constant>,
-    pub(super) max_log_age: Field<String>,
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RawSource {
     pub(super) name: Field<String>,
     pub(super) mssql: Field<RawMssql>,
     pub(super) sqlite: Field<RawSqlite>,
+    pub(super) objectives: Field<RawSourceObjectives>,
     pub(super) queues: Field<List<RawQueue>>,
     pub(super) attempt_logs: Field<List<RawAttemptLog>>,
     pub(super) run_logs: Field<List<RawRunLog>>,
@@ -231,6 +207,7 @@ pub(super) struct RawAttemptLog {
     pub(super) ended_at: Field<TimeSetting>,
     pub(super) duration: Field<Short<RawDuration>>,
     pub(super) enqueued_at: Field<TimeSetting>,
+    pub(super) objectives: Field<RawAttemptLogObjectives>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,
 }

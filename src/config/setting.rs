@@ -101,6 +101,8 @@ pub(super) enum Short<T> {
     Text(String),
     /// A whole number.
     Integer(i128),
+    /// A number with a fraction.
+    Decimal(f64),
     /// `true` or `false`.
     Bool(bool),
     /// The long form.
@@ -118,6 +120,7 @@ impl<T> Short<T> {
         match self {
             Self::Text(_) => "a string",
             Self::Integer(_) => "a number",
+            Self::Decimal(_) => "a decimal number",
             Self::Bool(_) => "true or false",
             Self::Mapping(_) => "a mapping",
             Self::Other(what) => what,
@@ -164,8 +167,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ShortVisitor<T> {
         Ok(Short::Other("a number that is too large"))
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Short::Other("a decimal number"))
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Short::Decimal(value))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {

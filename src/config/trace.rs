@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest::{SHA256, digest};
 
-use super::environment::Environment;
+use super::environment::disk;
 
 /// Files with what they held. The contents themselves are not kept: some are secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,10 +26,10 @@ impl Trace {
     }
 
     /// Whether any of the files is not what it was.
-    pub(super) fn is_outdated(&self, environment: &Environment) -> bool {
+    pub(super) fn is_outdated(&self) -> bool {
         let mut now = Self::default();
         for (path, reading) in &self.0 {
-            now.note(path, reading.limit, environment.read(path, reading.limit).ok().as_deref());
+            now.note(path, reading.limit, disk(path, reading.limit).ok().as_deref());
         }
         now != *self
     }

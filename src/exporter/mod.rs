@@ -36,6 +36,7 @@ pub struct Exporter {
 #[derive(Debug)]
 struct ExporterPages {
     state: SharedState,
+    clock: SharedClock,
     registry: Registry,
     telemetry_path: TelemetryPath,
     /// Whom to ask for a reload; nobody when that is not allowed.
@@ -63,8 +64,9 @@ impl Exporter {
         let fleet = Fleet::new(config, Arc::clone(&clock), Box::new(connector))?;
         let state = fleet.ledger().state();
         let pages = ExporterPages {
-            registry: StateCollector::new(Arc::clone(&state), clock).into_registry(),
+            registry: StateCollector::new(Arc::clone(&state), Arc::clone(&clock)).into_registry(),
             state,
+            clock,
             telemetry_path: TelemetryPath::default(),
             reload: None,
         };
@@ -139,16 +141,17 @@ impl Exporter {
 
 impl Pages for ExporterPages {
     fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
-        let mut page = String::new();
-        match format {
-            Format::PrometheusText => prometheus_text::encode(&mut page, &self.registry)?,
-            Format::OpenMetrics => text::encode(&mut page, &self.registry)?,
-            // The other error is for a buffer that cannot grow.
-            Format::Protobuf => {
-                return prometheus_protobuf::encode_to_vec(&self.registry).map_err(|_| fmt::Error);
-            }
-        }
-        Ok(page.into_bytes())
+        encode(&self.registry, format)
+    }
+
+    fn sources(&self) -> Vec<String> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.sources.iter().map(|source| source.name.clone()).collect()
+    }
+
+    fn probe(&self, source: &str, format: Format) -> Result<Vec<u8>, fmt::Error> {
+        let collector = StateCollector::new(Arc::clone(&self.state), Arc::clone(&self.clock));
+        encode(&collector.of_source(source).into_registry(), format)
     }
 
     fn ready(&self) -> Result<(), String> {
@@ -200,6 +203,17 @@ impl Pages for ExporterPages {
         ];
         web::index_page("sqlqueue-exporter", env!("CARGO_PKG_VERSION"), &links, &table)
     }
+}
+
+fn encode(registry: &Registry, format: Format) -> Result<Vec<u8>, fmt::Error> {
+    let mut page = String::new();
+    match format {
+        Format::PrometheusText => prometheus_text::encode(&mut page, registry)?,
+        Format::OpenMetrics => text::encode(&mut page, registry)?,
+        // The other error is for a buffer that cannot grow.
+        Format::Protobuf => return prometheus_protobuf::encode_to_vec(registry).map_err(|_| fmt::Error),
+    }
+    Ok(page.into_bytes())
 }
 
 fn how_it_goes(target: &TargetState) -> String {

@@ -93,6 +93,8 @@ families! {
         "Duration of attempts that ended ok or with an error. Lost attempts are not durations.";
     LEASE_RECLAIMS = Counter "sqlqueue_lease_reclaims":
         "Jobs taken away because their lease lapsed: every one where there is an attempt history, else those that two samples tell of.";
+    OBJECTIVE_MAX_LOST_RATIO = Gauge "sqlqueue_objective_max_lost_ratio":
+        "Objective of the configuration: what share of the attempts may be lost with their lease.";
     RUN_STEPS = Counter "sqlqueue_run_steps":
         "Rows of the run log by step and outcome, each counted once.";
     RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {&histogram::WORK}:
@@ -105,6 +107,8 @@ families! {
         "Start of the newest row of a step, skipped ones included: it tells that the scheduler lives.";
     RUN_LAST_SUCCESS = Gauge "sqlqueue_run_last_success_timestamp" [Unit::Seconds]:
         "End of the newest row of a step that ended ok or with a warning.";
+    RUN_LAST_ERROR = Gauge "sqlqueue_run_last_error_timestamp" [Unit::Seconds]:
+        "End of the newest row of a step that ended with an error. Absent when there is none.";
     RUN_IN_PROGRESS = Gauge "sqlqueue_run_in_progress" [Unit::Seconds]:
         "For logs that write a row when a step begins: for how long the longest running step has been running. 0 when it is not.";
     RUN_LOCK_HELD = Gauge "sqlqueue_run_lock_held":
@@ -117,6 +121,14 @@ families! {
         "Objective of the configuration: how long ago the newest step may have begun.";
     OBJECTIVE_MAX_CONSECUTIVE_SKIPS = Gauge "sqlqueue_objective_max_consecutive_skips":
         "Objective of the configuration: how many runs in a row may be skipped.";
+    OBJECTIVE_MAX_SKIP_RATIO = Gauge "sqlqueue_objective_max_skip_ratio":
+        "Objective of the configuration: what share of the runs may be skipped.";
+    OBJECTIVE_MAX_ERROR_RATIO = Gauge "sqlqueue_objective_max_error_ratio":
+        "Objective of the configuration: what share of a step's rows may be errors.";
+    OBJECTIVE_MAX_WARNING_RATIO = Gauge "sqlqueue_objective_max_warning_ratio":
+        "Objective of the configuration: what share of a step's rows may be warnings.";
+    OBJECTIVE_MAX_SLOWDOWN = Gauge "sqlqueue_objective_max_slowdown_ratio":
+        "Objective of the configuration: how many times as long as in its own past a step may take.";
     OBJECTIVE_MAX_LOG_AGE = Gauge "sqlqueue_objective_max_log_age" [Unit::Seconds]:
         "Objective of the configuration: how old the oldest row of the run log may become.";
     NOTIFICATIONS = Counter "sqlqueue_notifications":
@@ -133,14 +145,18 @@ families! {
         "How long the statement of a target took, good or not.";
     LAST_SAMPLE = Gauge "sqlqueue_last_sample_timestamp" [Unit::Seconds]:
         "When the last good sample of a target was taken, by the exporter's clock.";
+    STALE_AFTER = Gauge "sqlqueue_stale_after" [Unit::Seconds]:
+        "As configured: how old the last good sample of a target may be before its gauges are withdrawn.";
     CLOCK_SKEW = Gauge "sqlqueue_clock_skew" [Unit::Seconds]:
         "The database's clock minus the exporter's.";
+    OBJECTIVE_MAX_CLOCK_SKEW = Gauge "sqlqueue_objective_max_clock_skew" [Unit::Seconds]:
+        "Objective of the configuration: how far the two clocks may be apart, either way.";
     LATE_ROWS = Counter "sqlqueue_late_rows":
         "Log rows that became visible after a row with a higher id was read.";
     DROPPED_LABEL_VALUES = Counter "sqlqueue_dropped_label_values":
         "Times a label value was exported as other because the target has too many of them.";
     BUILD_INFO = Info "sqlqueue_exporter_build":
-        "The version of this program.";
+        "The version of this program and the commit that it was built from.";
     CONFIG_RELOAD_SUCCESSFUL = Gauge "sqlqueue_exporter_config_last_reload_successful":
         "1 when the last reading of the configuration went well, else 0.";
     CONFIG_RELOAD_TIMESTAMP = Gauge "sqlqueue_exporter_config_last_reload_success_timestamp" [Unit::Seconds]:

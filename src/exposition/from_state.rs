@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::families as family;
-use super::objectives::{add_queue_objectives, add_run_log_objectives};
+use super::objectives::{
+    add_attempt_log_objectives, add_queue_objectives, add_run_log_objectives, add_source_objectives,
+};
 use super::page::{Label, Page, Value};
 use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
@@ -39,13 +41,15 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
     }
 }
 
-fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
+/// Adds the series of one source.
+pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
     let of_source = || vec![("source", Cow::from(source.name.as_str()))];
     page.add(&family::UP, of_source(), Value::Number(flag(source.up == Some(true))));
     let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));
     if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
     }
+    add_source_objectives(page, &of_source(), &source.objectives);
     // Two targets can find the same queue name in their tables; the first one keeps it, because a
     // page with the same series twice is refused as a whole. It keeps it while its gauges are
     // withdrawn, too: a series must not go over to another table.
@@ -55,7 +59,7 @@ fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Fresh
     let with_history = queues_with_history(source);
     for target in &source.targets {
         let labels = Labels { source, target };
-        add_sampling(page, labels, &target.sampling);
+        add_sampling(page, labels, &target.sampling, freshness.stale_after);
         let fresh = is_fresh(target, freshness);
         match &target.data {
             TargetData::Queue(queue) => {
@@ -103,7 +107,13 @@ fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
     target.is_fresh(freshness.now, freshness.stale_after)
 }
 
-fn add_sampling<'a>(page: &mut Page<'a>, labels: Labels<'a>, sampling: &'a SamplingState) {
+fn add_sampling<'a>(
+    page: &mut Page<'a>,
+    labels: Labels<'a>,
+    sampling: &'a SamplingState,
+    stale_after: Duration,
+) {
+    page.add(&family::STALE_AFTER, labels.of_target(), Value::Number(stale_after.as_secs_f64()));
     page.add(&family::SAMPLES, labels.of_target(), Value::Count(sampling.samples));
     for (reason, count) in &sampling.errors {
         page.add(&family::SAMPLE_ERRORS, labels.with("reason", reason.as_str()), Value::Count(*count));
@@ -180,6 +190,7 @@ fn add_attempts<'a>(
     queue: &'a AttemptState,
 ) {
     let labels = || of_queue(source, name);
+    add_attempt_log_objectives(page, &labels(), &state.objectives);
     for (outcome, count) in &queue.outcomes {
         let mut labels = labels();
         labels.push(("outcome", outcome.as_str().into()));
@@ -213,6 +224,7 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
             let times = [
                 (&family::RUN_LAST_START, step.last_start_ms),
                 (&family::RUN_LAST_SUCCESS, step.last_success_ms),
+                (&family::RUN_LAST_ERROR, step.last_error_ms),
             ];
             for (family, time_ms) in times {
                 if let Some(time_ms) = time_ms {

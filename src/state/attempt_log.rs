@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
 use super::tail::{Progress, Reading};
-use crate::config::{AttemptLog, AttemptOutcome, OutcomeWord};
+use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome, OutcomeWord};
 use crate::sample::{Attempt, AttemptLogSample};
 
 /// The state of an attempt-log target.
@@ -19,6 +19,9 @@ pub struct AttemptLogState {
     /// What the table can tell; as configured.
     #[serde(skip)]
     pub told: Told,
+    /// What the attempts are meant to keep to; as configured.
+    #[serde(skip)]
+    pub objectives: AttemptLogObjectives,
 }
 
 /// What a table mapped like this can tell. What it cannot tell has no series: 0 would claim that
@@ -75,7 +78,8 @@ impl AttemptLogState {
     #[must_use]
     pub fn new(log: &AttemptLog, max_label_values: usize) -> Self {
         let declared = log.queue_label.is_none().then_some(&log.target.name);
-        Self { log: Log::new(declared, max_label_values), told: Told::by(log) }
+        let log_state = Log::new(declared, max_label_values);
+        Self { log: log_state, told: Told::by(log), objectives: log.objectives }
     }
 
     /// Takes over what was saved.

@@ -7,6 +7,7 @@ mod labels;
 mod log;
 mod native_buckets;
 mod queue;
+pub mod recent;
 mod reclaims;
 mod run_log;
 mod sampling;
@@ -21,14 +22,14 @@ pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
-pub use sampling::SamplingState;
+pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Tail, TailRow};
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Source, TargetConfig};
+use crate::config::{Config, Source, SourceObjectives, TargetConfig};
 use crate::sample::Sample;
 use crate::statement::TailRequest;
 
@@ -73,6 +74,9 @@ pub struct SourceState {
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
     pub clock_skew_ms: Option<i64>,
+    /// What the database is meant to keep to; as configured.
+    #[serde(skip)]
+    pub objectives: SourceObjectives,
     /// Its targets, in the order of [`Source::targets`].
     pub targets: Vec<TargetState>,
 }
@@ -126,6 +130,7 @@ impl State {
             name: source.name.clone(),
             up: None,
             clock_skew_ms: None,
+            objectives: source.objectives,
             targets: source.targets().map(target).collect(),
         };
         Self {
@@ -194,11 +199,12 @@ impl TargetState {
         }
     }
 
-    /// Takes a good sample. A sample of another kind than the target changes nothing.
+    /// Takes a good sample, which [`SamplingState::good`] was told of. A sample of another kind than the
+    /// target changes nothing.
     pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
         match (&mut self.data, target, sample) {
             (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
-                state.apply(sample, max_label_values);
+                state.apply(sample, self.sampling.last_good, max_label_values);
                 Progress::default()
             }
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {

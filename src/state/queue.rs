@@ -1,10 +1,12 @@
 //! What is exported about a queue: the facts of its last sample.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
+use super::recent::Trends;
 use super::reclaims::Reclaims;
 use crate::config::{Queue, QueueObjectives};
 use crate::sample::{QueueFacts, QueueSample};
@@ -19,6 +21,9 @@ pub struct QueueState {
     /// Bounds the values of the label.
     #[serde(skip)]
     pub labels: LabelValues,
+    /// How the queues went of late.
+    #[serde(skip)]
+    pub trends: Trends,
     /// Jobs claimed again after their lease lapsed; `None` when the mapping names no id.
     pub reclaims: Option<Reclaims>,
     /// Whether the label's values come from the table; else its one value is the target's name. As
@@ -52,7 +57,8 @@ impl QueueState {
         }
     }
 
-    pub(super) fn apply(&mut self, sample: QueueSample, max_label_values: usize) {
+    /// Takes a sample that was taken at `at`, a reading of the monotonic clock.
+    pub(super) fn apply(&mut self, sample: QueueSample, at: Option<Duration>, max_label_values: usize) {
         let QueueSample { queues: sampled, claims, .. } = sample;
         if let (Some(reclaims), Some(claims)) = (&mut self.reclaims, claims) {
             reclaims.declare(sampled.keys(), max_label_values);
@@ -63,6 +69,10 @@ impl QueueState {
         for (queue, facts) in sampled {
             let queue = self.labels.admit(&queue, max_label_values).to_owned();
             self.queues.entry(queue).or_default().absorb(facts);
+        }
+        if let Some(at) = at {
+            // One more for those that share the value `other`.
+            self.trends.record(&self.queues, at, max_label_values.saturating_add(1));
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
+use super::recent::Runs;
 use super::tail::{Progress, Reading};
 use crate::config::{Outcome, OutcomeWord, RunLog, RunLogObjectives};
 use crate::sample::{RunLogSample, StepEntry};
@@ -18,6 +19,9 @@ pub struct RunLogState {
     pub log: Log<StepEntry, StepState>,
     /// Runs skipped since the last one that was not; `None` while no run was seen.
     pub consecutive_skips: Option<u64>,
+    /// The last runs, those of a log without a run step being its rows.
+    #[serde(skip)]
+    pub runs: Runs,
     /// The id of the newest run's row: one that comes late says nothing about the runs after it.
     newest_run_id: Option<i64>,
     /// The application lock; `None` when none is configured. Not saved: nobody looked while the
@@ -48,8 +52,14 @@ pub struct StepState {
     pub last_start_ms: Option<i64>,
     /// End of the newest row that went well, ms since the epoch.
     pub last_success_ms: Option<i64>,
-    /// The ids of those two rows: the newest row is the one with the highest id, whatever its times.
+    /// End of the newest row that is an error, ms since the epoch.
+    #[serde(default)]
+    pub last_error_ms: Option<i64>,
+    /// The ids of the first two rows: the newest row is the one with the highest id, whatever its times.
     newest_ids: (Option<i64>, Option<i64>),
+    /// The id of the third.
+    #[serde(default)]
+    newest_error_id: Option<i64>,
 }
 
 /// The application lock, as far as samples can tell.
@@ -72,7 +82,9 @@ impl Default for StepState {
             candidates: 0,
             last_start_ms: None,
             last_success_ms: None,
+            last_error_ms: None,
             newest_ids: (None, None),
+            newest_error_id: None,
         }
     }
 }
@@ -124,9 +136,12 @@ impl RunLogState {
             reading: Reading::of(&log.target, log.late_window, open, log.batch_size),
             max_label_values,
         };
-        let (skips, newest) = (&mut self.consecutive_skips, &mut self.newest_run_id);
+        let (skips, newest, runs) = (&mut self.consecutive_skips, &mut self.newest_run_id, &mut self.runs);
         let remember = |step: &mut StepState, entry: &StepEntry| {
             let is_run = log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step);
+            if is_run && !entry.open {
+                runs.add(entry);
+            }
             if is_run && !entry.open && newest.is_none_or(|newest| newest < entry.id) {
                 *newest = Some(entry.id);
                 *skips = Some(match entry.outcome {
@@ -136,7 +151,11 @@ impl RunLogState {
             }
             step.remember(entry);
         };
-        self.log.apply(entries, bounds, now_ms, limits, remember, StepState::count)
+        let progress = self.log.apply(entries, bounds, now_ms, limits, remember, StepState::count);
+        if progress.reset {
+            self.runs.start_over();
+        }
+        progress
     }
 }
 
@@ -164,10 +183,14 @@ impl StepState {
             *newest = Some(entry.id);
             self.last_start_ms = entry.start_ms.or(self.last_start_ms);
         }
-        let went_well = !entry.open && matches!(entry.outcome, Outcome::Ok | Outcome::Warning);
-        if went_well && *newest_success <= Some(entry.id) {
-            *newest_success = Some(entry.id);
-            self.last_success_ms = entry.end_ms.or(entry.start_ms).or(self.last_success_ms);
+        let (newest, last_end_ms) = match entry.outcome {
+            Outcome::Ok | Outcome::Warning => (newest_success, &mut self.last_success_ms),
+            Outcome::Error => (&mut self.newest_error_id, &mut self.last_error_ms),
+            Outcome::Skipped => return,
+        };
+        if !entry.open && *newest <= Some(entry.id) {
+            *newest = Some(entry.id);
+            *last_end_ms = entry.end_ms.or(entry.start_ms).or(*last_end_ms);
         }
     }
 

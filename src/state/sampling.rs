@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use crate::source::Reason;
+use crate::source::{Reason, SourceError};
 
 /// Counters about the sampling of one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,25 @@ pub struct SamplingState {
     /// The same by the monotonic clock; a saved state does not carry it over.
     #[serde(skip)]
     pub last_good: Option<Duration>,
+    /// Failed samples since the last good one.
+    #[serde(skip)]
+    pub failed_in_a_row: u64,
+    /// The last failed sample.
+    #[serde(skip)]
+    pub last_error: Option<LastError>,
+}
+
+/// Why a sample failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastError {
+    /// The kind of failure.
+    pub reason: Reason,
+    /// What happened, in the server's words: names of the configuration and of the server, and
+    /// never a secret. `None` where the words can hold what somebody stored in a row, which is for
+    /// the log alone.
+    pub message: Option<String>,
+    /// When, by the exporter's clock, ms since the epoch.
+    pub at_ms: i64,
 }
 
 impl Default for SamplingState {
@@ -32,6 +51,8 @@ impl Default for SamplingState {
             duration: Histogram::new(&histogram::SAMPLE),
             last_good_ms: None,
             last_good: None,
+            failed_in_a_row: 0,
+            last_error: None,
         }
     }
 }
@@ -43,11 +64,14 @@ impl SamplingState {
         self.observe(duration);
         self.last_good_ms = Some(unix_ms);
         self.last_good = Some(monotonic);
+        self.failed_in_a_row = 0;
     }
 
-    /// Counts a failed sample; `duration` is `None` when no statement was sent.
-    pub fn failed(&mut self, reason: Reason, duration: Option<Duration>) {
-        *self.errors.entry(reason).or_default() += 1;
+    /// Counts a sample that failed at `unix_ms`; `duration` is `None` when no statement was sent.
+    pub fn failed(&mut self, error: &SourceError, duration: Option<Duration>, unix_ms: i64) {
+        *self.errors.entry(error.reason).or_default() += 1;
+        self.failed_in_a_row += 1;
+        self.last_error = Some(LastError::of(error, unix_ms));
         if let Some(duration) = duration {
             self.observe(duration);
         }
@@ -62,5 +86,44 @@ impl SamplingState {
     fn observe(&mut self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         self.duration.observe(&histogram::SAMPLE, micros);
+    }
+}
+
+impl LastError {
+    fn of(error: &SourceError, at_ms: i64) -> Self {
+        // The server quotes the value that it could not convert, and the decoder the one that it
+        // did not expect.
+        let may_quote_a_row = matches!(error.reason, Reason::Decode | Reason::Other);
+        let message = (!may_quote_a_row).then(|| error.message.clone());
+        Self { reason: error.reason, message, at_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_quote_a_row_is_not_kept() {
+        for reason in Reason::ALL {
+            let mut sampling = SamplingState::default();
+            sampling.failed(&SourceError::new(reason, "the words"), None, 7);
+            let kept = sampling.last_error.as_ref().and_then(|error| error.message.as_deref());
+            let expected =
+                if matches!(reason, Reason::Decode | Reason::Other) { None } else { Some("the words") };
+            assert_eq!(kept, expected, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_good_sample_ends_a_row_of_failed_ones_and_keeps_the_last_error() {
+        let mut sampling = SamplingState::default();
+        let error = SourceError::new(Reason::Timeout, "too slow");
+        sampling.failed(&error, None, 1);
+        sampling.failed(&error, None, 2);
+        assert_eq!(sampling.failed_in_a_row, 2);
+        sampling.good(Duration::ZERO, 3, Duration::ZERO);
+        assert_eq!(sampling.failed_in_a_row, 0);
+        assert_eq!(sampling.last_error.map(|error| error.at_ms), Some(2));
     }
 }

@@ -10,6 +10,7 @@ on_both_databases! {
     hhmmss_durations_in_a_column_with_decimals
     step_rows_and_summary_rows
     times_of_steps_are_those_of_their_rows
+    the_newest_error_and_the_newest_success_of_a_step
 }
 
 fn steps(step: &str, outcome: &str) -> String {
@@ -159,4 +160,42 @@ async fn times_of_steps_are_those_of_their_rows(db: Backend) {
     series.assert(&of_step("sqlqueue_run_last_start_timestamp_seconds", "night"), 1_792_889_400.0);
     series.assert(&of_step("sqlqueue_run_last_success_timestamp_seconds", "night"), 1_792_890_600.0);
     series.assert(&of_step("sqlqueue_run_step_duration_seconds_sum", "night"), 1200.0);
+}
+
+async fn the_newest_error_and_the_newest_success_of_a_step(db: Backend) {
+    db.execute(
+        "CREATE TABLE Ended (Id INT NOT NULL PRIMARY KEY, Step NVARCHAR(20) NOT NULL, Outcome NVARCHAR(20) NULL, \
+         EndedAt DATETIME2(3) NULL)",
+    )
+    .await;
+    let exporter = db.exporter(
+        "    run_logs:
+      - name: log
+        table: Ended
+        id: Id
+        step: Step
+        end: EndedAt
+        outcome: { column: Outcome, rules: [{ equals: ok, outcome: ok }, { equals: skipped, outcome: skipped }], default: error }
+",
+    );
+    let at = |outcome: &str| {
+        let series = Series::of(&exporter);
+        series.get(&of_step(&format!("sqlqueue_run_last_{outcome}_timestamp_seconds"), "s"))
+    };
+    db.execute("INSERT INTO Ended VALUES (1, 's', 'ok', '2026-11-30 11:00:00')").await;
+    exporter.sample_once().await;
+    assert_eq!((at("success"), at("error")), (Some(1_796_036_400.0), None));
+
+    db.execute("INSERT INTO Ended VALUES (3, 's', 'broken', '2026-11-30 11:10:00')").await;
+    exporter.sample_once().await;
+    assert_eq!((at("success"), at("error")), (Some(1_796_036_400.0), Some(1_796_037_000.0)));
+
+    // A skipped run is neither, and an error that commits late is not the newest.
+    db.execute(
+        "INSERT INTO Ended VALUES (2, 's', 'broken', '2026-11-30 11:30:00'), (4, 's', 'skipped', \
+         '2026-11-30 11:20:00')",
+    )
+    .await;
+    exporter.sample_once().await;
+    assert_eq!((at("success"), at("error")), (Some(1_796_036_400.0), Some(1_796_037_000.0)));
 }

@@ -37,7 +37,8 @@ async fn full_exporter(bench: &Bench) -> Exporter {
         INSERT INTO JobQueue (State, AvailableAt, EnqueuedAt, Attempts, MaxAttempts, Payload)
             VALUES ('R', '2026-11-30 11:59:00.000', '2026-11-30 11:59:00.000', 1, 5, 'a');
         INSERT INTO RunLog (Step, StartedAt, EndedAt, DurationMs, Candidates, Outcome)
-            VALUES ('run', '2026-11-30 11:59:00.000', '2026-11-30 11:59:01.500', 1500, 2, 'ok');
+            VALUES ('run', '2026-11-30 11:59:00.000', '2026-11-30 11:59:01.500', 1500, 2, 'ok'),
+                ('sync', '2026-11-30 11:59:00.000', '2026-11-30 11:59:01.500', 1500, 2, 'error');
         INSERT INTO NotificationControl (Kind, Key, CreatedAt)
             VALUES ('comment', 1, '2026-11-30 11:59:00.000');
         INSERT INTO application_lock VALUES ('run', 'somebody', '2026-11-30 11:59:00.000')",

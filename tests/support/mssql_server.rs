@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use sqlqueue_exporter::config::Secret;
-use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, Trust};
+use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
 
 /// The variable that names the server.
 pub const VARIABLE: &str = "SQLQUEUE_TEST_MSSQL";
@@ -32,6 +32,7 @@ fn parse(variable: &str) -> Result<Mssql, String> {
         database: "master".to_owned(),
         user: String::new(),
         password: Secret::new(""),
+        password_source: PasswordSource::Variable(VARIABLE.to_owned()),
         encryption: Encryption::Required,
         trust: Trust::System,
         read_only_intent: false,

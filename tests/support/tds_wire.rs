@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use sqlqueue_exporter::config::Secret;
-use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, Trust};
+use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
 
 pub const ATTENTION: u8 = 0x06;
 
@@ -20,7 +20,7 @@ pub const ENCRYPT_NOT_SUP: u8 = 0x02;
 
 /// What a client that misbehaves never does fails the test instead of hanging it.
 async fn soon<T>(event: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(20), event).await.expect("the client did nothing")
+    timeout(Duration::from_secs(300), event).await.expect("the client did nothing")
 }
 
 /// A listening socket, and the settings that lead to it.
@@ -44,6 +44,7 @@ impl Server {
             database: "Orders".to_owned(),
             user: "watcher".to_owned(),
             password: Secret::new("p@ss;w{}rd'\" zażółć"),
+            password_source: PasswordSource::Variable("DB_PASSWORD".to_owned()),
             encryption: Encryption::Off,
             trust: Trust::System,
             read_only_intent: true,

@@ -49,15 +49,22 @@ BEGIN
     -- is named because any other plan may lock every ready job before it sorts them.
     WITH candidate AS (
         SELECT TOP (@Batch)
-            q.JobId, q.State, q.ClaimToken, q.LeaseUntil, q.ClaimedAt, q.Attempts, q.AvailableAt, q.Payload
+            q.JobId,
+            q.State,
+            q.ClaimToken,
+            q.LeaseUntil,
+            q.ClaimedAt,
+            q.Attempts,
+            q.AvailableAt,
+            q.Payload
         FROM [$(SchemaName)].JobQueue AS q
             WITH (INDEX (IX_JobQueue_Ready), UPDLOCK, READPAST, READCOMMITTEDLOCK, ROWLOCK)
-        WHERE q.State = N'R' AND q.AvailableAt <= @now
+        WHERE q.State = 'R' AND q.AvailableAt <= @now
         ORDER BY q.AvailableAt, q.JobId
     )
     UPDATE candidate
     SET
-        State = N'W',
+        State = 'W',
         ClaimToken = NEWID(),
         LeaseUntil = @leaseUntil,
         ClaimedAt = @now,
@@ -65,7 +72,11 @@ BEGIN
     OUTPUT inserted.JobId, inserted.ClaimToken, inserted.Attempts, inserted.AvailableAt, inserted.Payload
     INTO @claimed (JobId, ClaimToken, Attempts, AvailableAt, Payload);
 
-    SELECT JobId, ClaimToken, Attempts, Payload
+    SELECT
+        JobId,
+        ClaimToken,
+        Attempts,
+        Payload
     FROM @claimed
     ORDER BY AvailableAt, JobId;
     RETURN 0;

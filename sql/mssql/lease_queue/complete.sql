@@ -29,12 +29,12 @@ BEGIN
 
     UPDATE [$(SchemaName)].JobQueue WITH (ROWLOCK)
     SET
-        State = N'D',
+        State = 'D',
         LeaseUntil = NULL,
         FinishedAt = @now
     OUTPUT inserted.JobId, inserted.Attempts, inserted.EnqueuedAt, inserted.ClaimedAt
     INTO @ended (JobId, Attempts, EnqueuedAt, ClaimedAt)
-    WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = N'W';
+    WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = 'W';
     -- At once, because the next statement sets it anew.
     SET @RowsChanged = @@ROWCOUNT;
 
@@ -43,7 +43,12 @@ BEGIN
     INSERT INTO [$(SchemaName)].JobAttempt
         (JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message)
     SELECT
-        e.JobId, e.Attempts, N'ok', e.EnqueuedAt, e.ClaimedAt, @now,
+        e.JobId,
+        e.Attempts,
+        N'ok',
+        e.EnqueuedAt,
+        e.ClaimedAt,
+        @now,
         CASE WHEN e.ClaimedAt > @now THEN 0 ELSE DATEDIFF_BIG(MILLISECOND, e.ClaimedAt, @now) END,
         NULL
     FROM @ended AS e;

@@ -45,14 +45,14 @@ BEGIN
         BEGIN TRY
             INSERT INTO [$(SchemaName)].JobQueue
                 (State, AvailableAt, EnqueuedAt, Attempts, MaxAttempts, BusinessKey, Payload)
-            VALUES (N'R', @availableAt, @now, 0, @MaxAttempts, @BusinessKey, @Payload);
+            VALUES ('R', @availableAt, @now, 0, @MaxAttempts, @BusinessKey, @Payload);
             SET @JobId = SCOPE_IDENTITY();
         END TRY
         BEGIN CATCH
-            -- 2601: somebody else was faster with this key; the next round finds that job. Not for
-            -- ever: a purge might take it away each time.
+            -- Somebody else was faster with this key (2601; 2627 where the index is a constraint), and the
+            -- next round finds that job. Not for ever: a purge might take it away each time.
             SET @tries += 1;
-            IF ERROR_NUMBER() <> 2601 OR XACT_STATE() = -1 OR @tries = 3
+            IF ERROR_NUMBER() NOT IN (2601, 2627) OR XACT_STATE() = -1 OR @tries = 3
                 THROW;
         END CATCH;
     END;

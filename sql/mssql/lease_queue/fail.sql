@@ -39,7 +39,7 @@ BEGIN
 
     UPDATE [$(SchemaName)].JobQueue WITH (ROWLOCK)
     SET
-        State = CASE WHEN Attempts >= MaxAttempts THEN N'F' ELSE N'R' END,
+        State = CASE WHEN Attempts >= MaxAttempts THEN 'F' ELSE 'R' END,
         AvailableAt = CASE WHEN Attempts >= MaxAttempts THEN AvailableAt ELSE @availableAt END,
         FinishedAt = CASE WHEN Attempts >= MaxAttempts THEN @now END,
         LastError = CASE
@@ -51,7 +51,7 @@ BEGIN
         LeaseUntil = NULL
     OUTPUT inserted.JobId, inserted.Attempts, inserted.EnqueuedAt, inserted.ClaimedAt, inserted.LastError
     INTO @ended (JobId, Attempts, EnqueuedAt, ClaimedAt, LastError)
-    WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = N'W';
+    WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = 'W';
     -- At once, because the next statement sets it anew.
     SET @RowsChanged = @@ROWCOUNT;
 
@@ -60,7 +60,12 @@ BEGIN
     INSERT INTO [$(SchemaName)].JobAttempt
         (JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message)
     SELECT
-        e.JobId, e.Attempts, N'error', e.EnqueuedAt, e.ClaimedAt, @now,
+        e.JobId,
+        e.Attempts,
+        N'error',
+        e.EnqueuedAt,
+        e.ClaimedAt,
+        @now,
         CASE WHEN e.ClaimedAt > @now THEN 0 ELSE DATEDIFF_BIG(MILLISECOND, e.ClaimedAt, @now) END,
         e.LastError
     FROM @ended AS e;

@@ -24,7 +24,7 @@ BEGIN
 
     UPDATE [$(SchemaName)].JobQueue WITH (ROWLOCK)
     SET LeaseUntil = DATEADD(MILLISECOND, @LeaseMs % 86400000, DATEADD(DAY, @LeaseMs / 86400000, @now))
-    WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = N'W';
+    WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = 'W';
     -- At once, because the next statement sets it anew.
     SET @RowsChanged = @@ROWCOUNT;
 

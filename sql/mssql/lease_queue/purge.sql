@@ -4,7 +4,7 @@ GO
 -- Deletes jobs that finished in @State (D or F) more than @KeepMs ago, oldest first, at most @Batch of
 -- them. Repeat it until @RowsChanged is less than @Batch.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].PurgeJobs
-    @State NCHAR(1),
+    @State CHAR(1),
     @KeepMs BIGINT,
     @Batch INT = 1000,
     @RowsChanged INT = NULL OUTPUT
@@ -14,7 +14,7 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
-    IF @State IS NULL OR @State NOT IN (N'D', N'F')
+    IF @State IS NULL OR @State NOT IN ('D', 'F')
         THROW 50002, 'PurgeJobs: @State must be D or F.', 1;
     IF @KeepMs IS NULL OR @KeepMs < 0
         THROW 50002, 'PurgeJobs: @KeepMs must be 0 or more.', 1;
@@ -62,7 +62,9 @@ BEGIN
     -- By the primary key, which has the order of the ends but for attempts that end at the same time:
     -- so the history needs no second index.
     WITH oldest AS (
-        SELECT TOP (@Batch) a.AttemptId, a.EndedAt
+        SELECT TOP (@Batch)
+            a.AttemptId,
+            a.EndedAt
         FROM [$(SchemaName)].JobAttempt AS a WITH (UPDLOCK, READPAST, READCOMMITTEDLOCK, ROWLOCK)
         ORDER BY a.AttemptId
     )

@@ -30,7 +30,7 @@ BEGIN
         = DATEADD(MILLISECOND, -(@GraceMs % 86400000), DATEADD(DAY, -(@GraceMs / 86400000), @now));
     DECLARE @ended TABLE (
         JobId BIGINT NOT NULL,
-        State NCHAR(1) NOT NULL,
+        State CHAR(1) NOT NULL,
         Attempts INT NOT NULL,
         EnqueuedAt DATETIME2(3) NOT NULL,
         ClaimedAt DATETIME2(3) NULL,
@@ -43,16 +43,25 @@ BEGIN
     -- since the owner comes from the row and this from the index.
     WITH lapsed AS (
         SELECT TOP (@Batch)
-            q.JobId, q.State, q.ClaimToken, q.LeaseUntil, q.ClaimedAt, q.AvailableAt, q.EnqueuedAt,
-            q.Attempts, q.MaxAttempts, q.LastError, q.FinishedAt
+            q.JobId,
+            q.State,
+            q.ClaimToken,
+            q.LeaseUntil,
+            q.ClaimedAt,
+            q.AvailableAt,
+            q.EnqueuedAt,
+            q.Attempts,
+            q.MaxAttempts,
+            q.LastError,
+            q.FinishedAt
         FROM [$(SchemaName)].JobQueue AS q
             WITH (INDEX (IX_JobQueue_Leases), UPDLOCK, READPAST, READCOMMITTEDLOCK, ROWLOCK)
-        WHERE q.State = N'W' AND q.LeaseUntil < @lapsedBefore
+        WHERE q.State = 'W' AND q.LeaseUntil < @lapsedBefore
         ORDER BY q.LeaseUntil, q.JobId
     )
     UPDATE lapsed
     SET
-        State = CASE WHEN Attempts >= MaxAttempts THEN N'F' ELSE N'R' END,
+        State = CASE WHEN Attempts >= MaxAttempts THEN 'F' ELSE 'R' END,
         AvailableAt = CASE WHEN Attempts >= MaxAttempts THEN AvailableAt ELSE @now END,
         FinishedAt = CASE WHEN Attempts >= MaxAttempts THEN @now END,
         LastError = CONCAT(
@@ -72,14 +81,21 @@ BEGIN
     INSERT INTO [$(SchemaName)].JobAttempt
         (JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message)
     SELECT
-        e.JobId, e.Attempts, N'lost', e.EnqueuedAt, e.ClaimedAt, @now,
+        e.JobId,
+        e.Attempts,
+        N'lost',
+        e.EnqueuedAt,
+        e.ClaimedAt,
+        @now,
         CASE WHEN e.ClaimedAt > @now THEN 0 ELSE DATEDIFF_BIG(MILLISECOND, e.ClaimedAt, @now) END,
         e.LastError
     FROM @ended AS e;
 
     COMMIT TRANSACTION;
 
-    SELECT JobId, State
+    SELECT
+        JobId,
+        State
     FROM @ended
     ORDER BY JobId;
     RETURN 0;

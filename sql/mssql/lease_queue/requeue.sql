@@ -21,11 +21,11 @@ BEGIN
 
     UPDATE [$(SchemaName)].JobQueue WITH (ROWLOCK)
     SET
-        State = N'R',
+        State = 'R',
         AvailableAt = SYSUTCDATETIME(),
         FinishedAt = NULL,
         MaxAttempts = Attempts + ISNULL(@MoreAttempts, MaxAttempts)
-    WHERE JobId = @JobId AND State = N'F';
+    WHERE JobId = @JobId AND State = 'F';
     -- At once, because the next statement sets it anew.
     SET @RowsChanged = @@ROWCOUNT;
 

@@ -36,7 +36,10 @@ BEGIN
         -- Looking for events may take long and needs no transaction. Oldest first, so that the cap
         -- leaves nobody waiting for ever.
         INSERT INTO @candidate ([Key], Key2, Recipient)
-        SELECT TOP (@Cap) c.ItemId, c.CommentId, c.Recipient
+        SELECT TOP (@Cap)
+            c.ItemId,
+            c.CommentId,
+            c.Recipient
         FROM [$(SchemaName)].Comment AS c
         WHERE NOT EXISTS (
                 SELECT 1
@@ -59,11 +62,16 @@ BEGIN
             -- The control row comes first: a second one for the same event breaks the unique key, and
             -- then no message is written either.
             INSERT INTO [$(SchemaName)].NotificationControl (Kind, [Key], Key2)
-            SELECT N'comment', c.[Key], c.Key2
+            SELECT
+                N'comment',
+                c.[Key],
+                c.Key2
             FROM @candidate AS c;
 
             INSERT INTO [$(SchemaName)].OutgoingMessage (Subject, Recipient)
-            SELECT CONCAT(N'New comment on item ', c.[Key]), c.Recipient
+            SELECT
+                CONCAT(N'New comment on item ', c.[Key]),
+                c.Recipient
             FROM @candidate AS c;
 
             COMMIT TRANSACTION;

@@ -19,23 +19,21 @@ BEGIN
     IF @@TRANCOUNT <> 0 OR (@@OPTIONS & 2) = 2
         THROW 50001, 'RunNotifications: end the transaction first, and turn implicit transactions off.', 1;
 
-    -- Each step logs itself. Yours go before the retention of the log.
-    DECLARE @step TABLE (Place INT NOT NULL PRIMARY KEY, Name NVARCHAR(300) NOT NULL);
-    INSERT INTO @step (Place, Name)
-    VALUES
-        (1, N'[$(SchemaName)].NotifyComments'),
-        (2, N'[$(SchemaName)].PurgeRunLog');
-
     DECLARE @startedAt DATETIME2(3) = SYSUTCDATETIME();
     DECLARE @place INT = 0;
-    DECLARE @name NVARCHAR(300);
+    DECLARE @finished BIT = 0;
     DECLARE @outcome NVARCHAR(10) = N'ok';
     DECLARE @message NVARCHAR(MAX);
     DECLARE @lock INT;
     DECLARE @released INT = 0;
     -- Everybody may see the row of their own session.
     DECLARE @priority INT = ISNULL(
-        (SELECT s.deadlock_priority FROM sys.dm_exec_sessions AS s WHERE s.session_id = @@SPID), 0
+        (
+            SELECT s.deadlock_priority
+            FROM sys.dm_exec_sessions AS s
+            WHERE s.session_id = @@SPID
+        ),
+        0
     );
 
     EXEC @lock = sys.sp_getapplock
@@ -69,12 +67,19 @@ BEGIN
     -- From here to the release, whatever touches a table is in a procedure of its own: that a table or a
     -- column is missing is caught one level up, never in the procedure that misses it.
     SET DEADLOCK_PRIORITY LOW;
-    WHILE EXISTS (SELECT 1 FROM @step AS s WHERE s.Place > @place)
+    WHILE @finished = 0
     BEGIN
         SET @place += 1;
-        SET @name = (SELECT s.Name FROM @step AS s WHERE s.Place = @place);
         BEGIN TRY
-            EXEC @name;
+            IF @place = 1
+                EXEC [$(SchemaName)].NotifyComments;
+            -- Your steps go here: ELSE IF @place = 2 EXEC ..., and so on.
+            ELSE
+            BEGIN
+                -- Before the call: its error must not bring it back.
+                SET @finished = 1;
+                EXEC [$(SchemaName)].PurgeRunLog;
+            END;
         END TRY
         BEGIN CATCH
             -- A step logs its own errors; this is one that it could not catch, or not log.
@@ -82,7 +87,8 @@ BEGIN
                 ROLLBACK TRANSACTION;
             SET @outcome = N'error';
             SET @message = CONCAT(
-                @message + N'; ', N'error ', ERROR_NUMBER(), N' in ', @name, N': ', ERROR_MESSAGE()
+                @message + N'; ',
+                N'error ', ERROR_NUMBER(), N' at place ', @place, N' of the run: ', ERROR_MESSAGE()
             );
         END CATCH;
     END;

@@ -1,5 +1,6 @@
--- A step of a notification run, complete but for its query. Not installed: copy it, give it a name, fill
--- in what is marked with TODO, run it, and add its name to the list in run.sql.
+-- A step of a notification run, complete but for its query. Not installed: copy it, put your names for
+-- NotifySomething, N'something' and N'somethings' and your query where a TODO stands, run it, and call it
+-- where run.sql says so.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
@@ -32,19 +33,24 @@ BEGIN
     );
 
     BEGIN TRY
-        -- TODO: the events, each once, with the oldest first. Key2 is 0 unless one key has several. The
-        -- NOT EXISTS saves work; that an event is told once is up to the unique key.
+        -- TODO: the events, each once, the oldest first. Key2 is 0 unless one key has several events. Bound
+        -- the query by a time or a flag that an index serves, or it reads more with each run. NOT EXISTS
+        -- keeps out what was told; that nothing is told twice is up to the unique key.
         INSERT INTO @candidate ([Key], Key2, Subject, Recipient)
-        SELECT TOP (@Cap) event.[Key], event.Key2, event.Subject, event.Recipient
+        SELECT TOP (@Cap)
+            e.[Key],
+            e.Key2,
+            e.Subject,
+            e.Recipient
         FROM (
             VALUES (CAST(1 AS BIGINT), CAST(0 AS BIGINT), N'Something happened', N'somebody@example.org')
-        ) AS event ([Key], Key2, Subject, Recipient)
+        ) AS e([Key], Key2, Subject, Recipient)
         WHERE NOT EXISTS (
             SELECT 1
             FROM [$(SchemaName)].NotificationControl AS k
-            WHERE k.Kind = @kind AND k.[Key] = event.[Key] AND k.Key2 = event.Key2
+            WHERE k.Kind = @kind AND k.[Key] = e.[Key] AND k.Key2 = e.Key2
         )
-        ORDER BY event.[Key], event.Key2;
+        ORDER BY e.[Key], e.Key2;
         -- At once, because the next statement sets it anew.
         SET @found = @@ROWCOUNT;
 
@@ -53,11 +59,16 @@ BEGIN
             BEGIN TRANSACTION;
 
             INSERT INTO [$(SchemaName)].NotificationControl (Kind, [Key], Key2)
-            SELECT @kind, c.[Key], c.Key2
+            SELECT
+                @kind,
+                c.[Key],
+                c.Key2
             FROM @candidate AS c;
 
             INSERT INTO [$(SchemaName)].OutgoingMessage (Subject, Recipient)
-            SELECT c.Subject, c.Recipient
+            SELECT
+                c.Subject,
+                c.Recipient
             FROM @candidate AS c;
 
             COMMIT TRANSACTION;

@@ -26,7 +26,10 @@ BEGIN
     );
 
     WITH candidate AS (
-        SELECT TOP (1) w.WorkId, w.EnqueuedAt, w.Payload
+        SELECT TOP (1)
+            w.WorkId,
+            w.EnqueuedAt,
+            w.Payload
         FROM [$(SchemaName)].WorkQueue AS w WITH (UPDLOCK, READPAST, READCOMMITTEDLOCK, ROWLOCK)
         ORDER BY w.WorkId
     )
@@ -34,7 +37,10 @@ BEGIN
     OUTPUT deleted.WorkId, deleted.EnqueuedAt, deleted.Payload
     INTO @taken (WorkId, EnqueuedAt, Payload);
 
-    SELECT WorkId, EnqueuedAt, Payload
+    SELECT
+        WorkId,
+        EnqueuedAt,
+        Payload
     FROM @taken;
     RETURN 0;
 END;

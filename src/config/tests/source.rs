@@ -6,7 +6,8 @@ use super::{
     LOGIN, MSSQL, PASSWORD, SQLITE, config, environment, errors, mssql_file, queue_file, with_target,
 };
 use crate::config::{
-    Database, Encryption, Endpoint, Environment, Mssql, Secret, Sqlite, TimeZone, Trust, parse,
+    Database, Encryption, Endpoint, Environment, Mssql, PasswordSource, Secret, Sqlite, TimeZone, Trust,
+    parse,
 };
 
 fn mssql(keys: &str) -> Mssql {
@@ -40,6 +41,7 @@ fn a_server_has_safe_defaults() {
             database: "Orders".to_owned(),
             user: "sqlqueue".to_owned(),
             password: Secret::new(PASSWORD),
+            password_source: PasswordSource::Variable("DB_PASSWORD".to_owned()),
             encryption: Encryption::Required,
             trust: Trust::System,
             read_only_intent: false,

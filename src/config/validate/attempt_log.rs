@@ -4,9 +4,11 @@ use serde_saphyr::Spanned;
 
 use super::checker::Checker;
 use super::log::{duration, key_column, tail};
+use super::objectives;
 use super::outcome::outcome;
 use super::target::Scope;
 use crate::config::model::{AttemptLog, Target};
+use crate::config::outcome::AttemptOutcome;
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawAttemptLog;
 use crate::config::setting::{Field, Placed};
@@ -23,6 +25,9 @@ pub(super) fn attempt_log(
     let id = key_column(checker, raw.id, at, "id", "name the ascending id column", kind);
     let queue_label = checker.optional_column(raw.queue_label);
     let outcome = outcome(checker, raw.outcome, at, kind);
+    let sees_lost = outcome.as_ref().is_none_or(|outcome| outcome.can_tell(AttemptOutcome::Lost));
+    let own = objectives::given(raw.objectives);
+    let objectives = objectives::attempt_log(checker, own, scope.objectives.attempt_logs, sees_lost);
     let attempt = checker.optional_column(raw.attempt);
     if let (Field::Set(enqueued_at), false) = (&raw.enqueued_at, matches!(raw.ended_at, Field::Set(_))) {
         checker.report(
@@ -46,6 +51,7 @@ pub(super) fn attempt_log(
         ended_at,
         duration,
         enqueued_at,
+        objectives,
         batch_size,
         late_window,
     })

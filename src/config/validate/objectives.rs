@@ -1,31 +1,41 @@
-//! Objectives: those for every target, each target's own, and whether a table can be held to them.
+//! Objectives: those that hold everywhere, each target's own, and whether a table can be held to them.
+
+mod value;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use self::value::{age, count, ratio};
 use super::checker::{Bounds, Checker};
 use super::{DAY, HOUR};
-use crate::config::objectives::{Objectives, QueueObjectives, RunLogObjectives};
-use crate::config::raw::{RawObjectives, RawQueueObjectives, RawRunLogObjectives};
-use crate::config::setting::{Constant, Field, Placed, Setting, Short, Spot};
+use crate::config::objectives::{
+    AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
+};
+use crate::config::raw::{
+    RawAttemptLogObjectives, RawObjectives, RawQueueObjectives, RawRunLogObjectives, RawSourceObjectives,
+};
+use crate::config::setting::Field;
 
 /// What holds where the file says nothing.
 const DEFAULTS: Objectives = Objectives {
+    sources: SourceObjectives { max_clock_skew: Some(Duration::from_secs(30)) },
     queues: QueueObjectives {
         max_ready_age: Some(Duration::from_secs(15 * 60)),
         max_expired_age: Some(Duration::from_secs(5 * 60)),
         max_attempts: Some(10),
         max_failed_jobs: Some(10),
     },
+    attempt_logs: AttemptLogObjectives { max_lost_ratio: Some(Ratio::percent(20)) },
     run_logs: RunLogObjectives {
         max_run_gap: Some(HOUR),
         max_consecutive_skips: Some(3),
+        max_skip_ratio: Some(Ratio::percent(20)),
+        max_error_ratio: Some(Ratio::percent(20)),
+        max_warning_ratio: Some(Ratio::percent(50)),
+        max_slowdown: Some(Ratio::percent(300)),
         max_log_age: Some(Duration::from_secs(90 * 24 * 3600)),
     },
 };
-
-/// The word for no objective.
-const NONE: &str = "none";
 
 /// An age of 0 would be exceeded by all that waits for a moment.
 const AGES: Bounds = Bounds { least: Duration::from_millis(100), most: DAY.saturating_mul(3650) };
@@ -33,6 +43,9 @@ const AGES: Bounds = Bounds { least: Duration::from_millis(100), most: DAY.satur
 const ATTEMPTS: RangeInclusive<u32> = 1..=1_000_000;
 const FAILED_JOBS: RangeInclusive<u32> = 0..=1_000_000_000;
 const SKIPS: RangeInclusive<u32> = 0..=1_000_000;
+const SHARES: RangeInclusive<u32> = 0..=1;
+/// Below 1 a step would have to become faster all the time.
+const SLOWDOWNS: RangeInclusive<u32> = 1..=1000;
 
 /// Which of a queue's objectives its table can be held to.
 #[derive(Debug, Clone, Copy)]
@@ -52,29 +65,41 @@ pub(super) struct QueueSight {
 pub(super) struct RunLogSight {
     /// A row says when its step began.
     pub(super) start: bool,
-    /// A row can say that its run was skipped.
-    pub(super) skips: bool,
+    /// A row says how long its step took.
+    pub(super) duration: bool,
+    /// A row can be a skipped run.
+    pub(super) skipped: bool,
+    /// A row can be an error.
+    pub(super) error: bool,
+    /// A row can be a warning.
+    pub(super) warning: bool,
 }
 
-/// The objectives of targets that have none of their own.
+/// The objectives of whatever has none of its own.
 pub(super) fn global(checker: &mut Checker<'_>, field: Field<RawObjectives>) -> Objectives {
-    let raw = field.given().map(|raw| raw.value).unwrap_or_default();
-    let queues = RawQueueObjectives {
-        max_ready_age: raw.max_ready_age,
-        max_expired_age: raw.max_expired_age,
-        max_attempts: raw.max_attempts,
-        max_failed_jobs: raw.max_failed_jobs,
-    };
-    let run_logs = RawRunLogObjectives {
-        max_run_gap: raw.max_run_gap,
-        max_consecutive_skips: raw.max_consecutive_skips,
-        max_log_age: raw.max_log_age,
-    };
-    let all = QueueSight { ready_age: true, expired_age: true, attempts: true, failed_jobs: true };
+    let raw = given(field).by_kind();
+    let queue = QueueSight { ready_age: true, expired_age: true, attempts: true, failed_jobs: true };
+    let run_log = RunLogSight { start: true, duration: true, skipped: true, error: true, warning: true };
     Objectives {
-        queues: queue(checker, queues, DEFAULTS.queues, all),
-        run_logs: run_log(checker, run_logs, DEFAULTS.run_logs, RunLogSight { start: true, skips: true }),
+        sources: source(checker, raw.sources, DEFAULTS.sources),
+        queues: self::queue(checker, raw.queues, DEFAULTS.queues, queue),
+        attempt_logs: attempt_log(checker, raw.attempt_logs, DEFAULTS.attempt_logs, true),
+        run_logs: self::run_log(checker, raw.run_logs, DEFAULTS.run_logs, run_log),
     }
+}
+
+/// The objectives that a mapping has of its own, if any.
+pub(super) fn given<R: Default>(field: Field<R>) -> R {
+    field.given().map(|raw| raw.value).unwrap_or_default()
+}
+
+/// The objectives of a source.
+pub(super) fn source(
+    checker: &mut Checker<'_>,
+    raw: RawSourceObjectives,
+    defaults: SourceObjectives,
+) -> SourceObjectives {
+    SourceObjectives { max_clock_skew: age(checker, raw.max_clock_skew, AGES, defaults.max_clock_skew, None) }
 }
 
 /// The objectives of a queue.
@@ -84,31 +109,28 @@ pub(super) fn queue(
     defaults: QueueObjectives,
     sight: QueueSight,
 ) -> QueueObjectives {
-    let max_ready_age = age(checker, raw.max_ready_age);
-    let max_expired_age = age(checker, raw.max_expired_age);
-    let max_attempts = count(checker, raw.max_attempts, ATTEMPTS);
-    let max_failed_jobs = count(checker, raw.max_failed_jobs, FAILED_JOBS);
-    let ageless = "neither `enqueued_at` nor `available_at` says how old a job is";
+    let timeless = lacking(sight.ready_age, "neither `enqueued_at` nor `available_at` says how old a job is");
+    let endless = lacking(sight.expired_age, "only a lease of `kind: until` or `kind: since` can lapse");
+    let uncounted = lacking(sight.attempts, "no `attempts` says how often a job was tried");
+    let never = lacking(sight.failed_jobs, "`state` calls no job `failed`");
     QueueObjectives {
-        max_ready_age: max_ready_age.in_force(checker, defaults.max_ready_age, sight.ready_age, ageless),
-        max_expired_age: max_expired_age.in_force(
-            checker,
-            defaults.max_expired_age,
-            sight.expired_age,
-            "only a lease of `kind: until` or `kind: since` can lapse",
-        ),
-        max_attempts: max_attempts.in_force(
-            checker,
-            defaults.max_attempts,
-            sight.attempts,
-            "no `attempts` says how often a job was tried",
-        ),
-        max_failed_jobs: max_failed_jobs.in_force(
-            checker,
-            defaults.max_failed_jobs,
-            sight.failed_jobs,
-            "`state` calls no job `failed`",
-        ),
+        max_ready_age: age(checker, raw.max_ready_age, AGES, defaults.max_ready_age, timeless),
+        max_expired_age: age(checker, raw.max_expired_age, AGES, defaults.max_expired_age, endless),
+        max_attempts: count(checker, raw.max_attempts, ATTEMPTS, defaults.max_attempts, uncounted),
+        max_failed_jobs: count(checker, raw.max_failed_jobs, FAILED_JOBS, defaults.max_failed_jobs, never),
+    }
+}
+
+/// The objectives of an attempt log.
+pub(super) fn attempt_log(
+    checker: &mut Checker<'_>,
+    raw: RawAttemptLogObjectives,
+    defaults: AttemptLogObjectives,
+    sees_lost: bool,
+) -> AttemptLogObjectives {
+    let never = lacking(sees_lost, "`outcome` calls no row `lost`");
+    AttemptLogObjectives {
+        max_lost_ratio: ratio(checker, raw.max_lost_ratio, SHARES, defaults.max_lost_ratio, never),
     }
 }
 
@@ -119,81 +141,31 @@ pub(super) fn run_log(
     defaults: RunLogObjectives,
     sight: RunLogSight,
 ) -> RunLogObjectives {
-    let max_run_gap = age(checker, raw.max_run_gap);
-    let max_consecutive_skips = count(checker, raw.max_consecutive_skips, SKIPS);
-    let max_log_age = age(checker, raw.max_log_age);
-    let timeless = "no `start` says when a row's step began";
+    let timeless = lacking(sight.start, "no `start` says when a row's step began");
+    let unmeasured =
+        lacking(sight.duration, "neither `duration` nor `start` and `end` say how long a step took");
+    let no_skip = lacking(sight.skipped, "`outcome` calls no row `skipped`");
+    let no_error = lacking(sight.error, "`outcome` calls no row `error`");
+    let no_warning = lacking(sight.warning, "`outcome` calls no row `warning`");
+    let skips = raw.max_consecutive_skips;
     RunLogObjectives {
-        max_run_gap: max_run_gap.in_force(checker, defaults.max_run_gap, sight.start, timeless),
-        max_consecutive_skips: max_consecutive_skips.in_force(
+        max_run_gap: age(checker, raw.max_run_gap, AGES, defaults.max_run_gap, timeless),
+        max_consecutive_skips: count(checker, skips, SKIPS, defaults.max_consecutive_skips, no_skip),
+        max_skip_ratio: ratio(checker, raw.max_skip_ratio, SHARES, defaults.max_skip_ratio, no_skip),
+        max_error_ratio: ratio(checker, raw.max_error_ratio, SHARES, defaults.max_error_ratio, no_error),
+        max_warning_ratio: ratio(
             checker,
-            defaults.max_consecutive_skips,
-            sight.skips,
-            "`outcome` calls no row `skipped`",
+            raw.max_warning_ratio,
+            SHARES,
+            defaults.max_warning_ratio,
+            no_warning,
         ),
-        max_log_age: max_log_age.in_force(checker, defaults.max_log_age, sight.start, timeless),
+        max_slowdown: ratio(checker, raw.max_slowdown, SLOWDOWNS, defaults.max_slowdown, unmeasured),
+        max_log_age: age(checker, raw.max_log_age, AGES, defaults.max_log_age, timeless),
     }
 }
 
-/// What the file says of an objective.
-#[derive(Debug, Clone, Copy)]
-enum Said<T> {
-    /// Nothing, or what is wrong and was reported.
-    Nothing,
-    /// That there is none.
-    None,
-    /// What it is, and where.
-    Value(T, Spot),
-}
-
-impl<T> Said<T> {
-    /// The objective in force. One that the file sets although the table cannot be held to it would
-    /// never be heard of again, so it is refused; `unseen` says what is lacking.
-    fn in_force(
-        self,
-        checker: &mut Checker<'_>,
-        default: Option<T>,
-        is_seen: bool,
-        unseen: &str,
-    ) -> Option<T> {
-        match self {
-            Self::Value(_, at) if !is_seen => {
-                checker.report(at, format!("has no effect: {unseen}; remove this objective"));
-                None
-            }
-            Self::Value(value, _) => Some(value),
-            Self::Nothing => default.filter(|_| is_seen),
-            Self::None => None,
-        }
-    }
-}
-
-fn age(checker: &mut Checker<'_>, field: Field<String>) -> Said<Duration> {
-    match field {
-        Setting::Null => Said::None,
-        Setting::Set(value) if value.value == NONE => Said::None,
-        field => match checker.duration(field, AGES) {
-            Ok(Some((age, at))) => Said::Value(age, at),
-            Ok(None) | Err(()) => Said::Nothing,
-        },
-    }
-}
-
-fn count(checker: &mut Checker<'_>, field: Field<Constant>, range: RangeInclusive<u32>) -> Said<u32> {
-    let value = match field {
-        Setting::Absent => return Said::Nothing,
-        Setting::Null => return Said::None,
-        Setting::Set(value) => value,
-    };
-    let at = value.spot();
-    let message = match value.value {
-        Short::Text(word) if word == NONE => return Said::None,
-        Short::Integer(number) => match u32::try_from(number).ok().filter(|number| range.contains(number)) {
-            Some(number) => return Said::Value(number, at),
-            None => format!("{number} is not between {} and {}", range.start(), range.end()),
-        },
-        other => format!("expected a whole number or `{NONE}`, found {}", other.found()),
-    };
-    checker.report(at, message);
-    Said::Nothing
+/// Why a table cannot be held to an objective, unless it can.
+fn lacking(is_seen: bool, why: &'static str) -> Option<&'static str> {
+    (!is_seen).then_some(why)
 }

@@ -67,7 +67,7 @@ pub(super) fn queue(
         attempts: counts_attempts,
         failed_jobs: state.as_ref().is_none_or(|state| state.can_tell(MappedState::Failed)),
     };
-    let own = raw.objectives.given().map(|raw| raw.value).unwrap_or_default();
+    let own = objectives::given(raw.objectives);
     let objectives = objectives::queue(checker, own, scope.objectives.queues, sight);
     Some(Queue {
         target: target?,

@@ -11,7 +11,7 @@ use super::objectives::{self, RunLogSight};
 use super::outcome::outcome;
 use super::target::{Scope, unseen_locks};
 use crate::config::model::{AppLock, MutableRows, RunLog, Target};
-use crate::config::outcome::Outcome;
+use crate::config::outcome::{Outcome, OutcomeRules};
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawLock, RawRunLog};
 use crate::config::setting::{Field, Placed, Spot};
@@ -38,6 +38,8 @@ pub(super) fn run_log(
     let run_step = raw.run_step.given().and_then(|value| checker.text(value));
     let declared_steps = checker.declared(raw.steps, scope);
     let has_start = matches!(raw.start, Field::Set(_));
+    let has_duration =
+        matches!(raw.duration, Field::Set(_)) || (has_start && matches!(raw.end, Field::Set(_)));
     let start = checker.own_time(raw.start, scope.backend);
     let end = checker.own_time(raw.end, scope.backend);
     let duration = duration(checker, raw.duration);
@@ -45,11 +47,16 @@ pub(super) fn run_log(
     let outcome = outcome(checker, raw.outcome, at, kind);
     let mutable = mutable(checker, raw.mutable, raw.open_window, at, end.is_some());
     let lock = raw.lock.given().and_then(|raw| lock(checker, raw, scope));
+    // What is wrong with the outcome itself comes first.
+    let tells = |word| outcome.as_ref().is_none_or(|outcome: &OutcomeRules| outcome.can_tell(word));
     let sight = RunLogSight {
         start: has_start,
-        skips: outcome.as_ref().is_none_or(|outcome| outcome.can_tell(Outcome::Skipped)),
+        duration: has_duration,
+        skipped: tells(Outcome::Skipped),
+        error: tells(Outcome::Error),
+        warning: tells(Outcome::Warning),
     };
-    let own = raw.objectives.given().map(|raw| raw.value).unwrap_or_default();
+    let own = objectives::given(raw.objectives);
     let objectives = objectives::run_log(checker, own, scope.objectives.run_logs, sight);
     let (batch_size, late_window) = tail(checker, raw.batch_size, raw.late_window);
     Some(RunLog {

@@ -4,9 +4,11 @@ use serde_saphyr::Spanned;
 
 use super::checker::{Checker, Names};
 use super::target::{Backend, Scope};
-use super::{InForce, attempt_log, control_table, queue, run_log};
+use super::{InForce, attempt_log, control_table, objectives, queue, run_log};
 use crate::config::Secret;
-use crate::config::model::{Database, Encryption, Endpoint, Global, Mssql, Source, Sqlite, Trust};
+use crate::config::model::{
+    Database, Encryption, Endpoint, Global, Mssql, PasswordSource, Source, Sqlite, Trust,
+};
 use crate::config::raw::{RawIntent, RawMssql, RawSource, RawSqlite};
 use crate::config::setting::{Field, Placed, Spot};
 
@@ -39,6 +41,8 @@ pub(super) fn source(
             (Backend::Mssql, None)
         }
     };
+    let own = objectives::given(raw.objectives);
+    let objectives = objectives::source(checker, own, global.objectives.sources);
     let scope = Scope {
         backend,
         reads_secondary: matches!(&database, Some(Database::Mssql(mssql)) if mssql.read_only_intent),
@@ -60,7 +64,15 @@ pub(super) fn source(
     let attempt_logs = checker.targets(raw.attempt_logs, &scope, attempt_log::attempt_log);
     let run_logs = checker.targets(raw.run_logs, &scope, run_log::run_log);
     let control_tables = checker.targets(raw.control_tables, &scope, control_table::control_table);
-    Some(Source { name: name?, database: database?, queues, attempt_logs, run_logs, control_tables })
+    Some(Source {
+        name: name?,
+        database: database?,
+        objectives,
+        queues,
+        attempt_logs,
+        run_logs,
+        control_tables,
+    })
 }
 
 fn is_empty<T>(list: &Field<Vec<T>>) -> bool {
@@ -86,12 +98,14 @@ fn mssql(checker: &mut Checker<'_>, raw: Spanned<RawMssql>) -> Option<Mssql> {
     let password = password(checker, at, raw.password_file, raw.password_env, raw.password_credential);
     let (encryption, trust) = tls(checker, raw.encryption, raw.ca_file, raw.trust_server_certificate);
     let intent = raw.application_intent.given().map_or(RawIntent::ReadWrite, |intent| intent.value);
+    let (password, password_source) = password?;
     Some(Mssql {
         host: host?,
         endpoint: endpoint?,
         database: database?,
         user: user?,
-        password: password?,
+        password,
+        password_source,
         encryption,
         trust: trust?,
         read_only_intent: intent == RawIntent::ReadOnly,
@@ -141,7 +155,7 @@ fn password(
     file: Field<String>,
     variable: Field<String>,
     credential: Field<String>,
-) -> Option<Secret> {
+) -> Option<(Secret, PasswordSource)> {
     let mut given = [
         ("password_file", file.given()),
         ("password_env", variable.given()),
@@ -162,12 +176,17 @@ fn password(
         return None;
     }
     let at = value.spot();
-    let secret = match key {
-        "password_file" => checker.environment.secret_from_file(&checker.path(value)?),
-        "password_env" => checker.environment.secret_from_variable(&checker.text(value)?),
-        _ => checker.environment.secret_from_credential(&checker.text(value)?),
+    let source = match key {
+        "password_file" => PasswordSource::File(checker.path(value)?),
+        "password_env" => PasswordSource::Variable(checker.text(value)?),
+        _ => PasswordSource::Credential(checker.text(value)?),
     };
-    secret.map_err(|message| checker.report(at, message)).ok()
+    let secret = match &source {
+        PasswordSource::File(file) => checker.environment.secret_from_file(file),
+        PasswordSource::Variable(name) => checker.environment.secret_from_variable(name),
+        PasswordSource::Credential(name) => checker.environment.secret_from_credential(name),
+    };
+    secret.map(|secret| (secret, source)).map_err(|message| checker.report(at, message)).ok()
 }
 
 fn tls(

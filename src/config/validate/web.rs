@@ -27,10 +27,10 @@ const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
 /// Everything that is wrong; at least one finding.
 pub(in crate::config) fn web(
     raw: RawWeb,
-    directory: &Path,
+    file: &Path,
     environment: &Environment,
 ) -> Result<WebConfig, Vec<Finding>> {
-    let mut checker = Checker::new(environment, directory);
+    let mut checker = Checker::new(environment, file);
     let http = raw.http_server_config.given().map(|raw| raw.value).unwrap_or_default();
     let http2 = http.http2.given().is_none_or(|given| given.value);
     let headers = http::headers(&mut checker, http.headers);

@@ -39,7 +39,7 @@ impl WebConfigFile {
     /// What it says now, if it or a file that it names holds something else than when it was last
     /// read. A mistake is told once: not again until something changes. Reads the disk, and may block.
     pub fn reread(&mut self) -> Option<Result<WebConfig, ConfigError>> {
-        self.read.is_outdated(&self.environment).then(|| self.load())
+        self.read.is_outdated().then(|| self.load())
     }
 
     fn load(&mut self) -> Result<WebConfig, ConfigError> {

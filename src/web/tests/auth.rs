@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::harness::{Fake, Server};
+use super::harness::{Fake, Server, protected};
 use crate::config::{Secret, WebConfig, WebUser};
 use crate::web::auth::BasicAuth;
 use crate::web::{Guard, Options};
@@ -24,7 +24,7 @@ fn basic(login: &str) -> String {
 
 /// The usual options behind these logins.
 fn with(auth: Option<BasicAuth>) -> Options {
-    Options::new(Guard::with_auth(WebConfig::default(), auth, None, Duration::ZERO))
+    protected(Guard::with_auth(WebConfig::default(), auth, None, Duration::ZERO))
 }
 
 /// A server whose hashes are the passwords themselves, and how often one was verified.

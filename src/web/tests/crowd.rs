@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
 
-use super::harness::{Client, Fake, Server, options};
-use super::{LONG, Options};
+use super::Options;
+use super::harness::{Client, Fake, Server, patient};
 
 #[tokio::test]
 async fn who_may_still_be_about_to_ask_keeps_its_place_and_the_others_wait() {
-    let options = Options { max_connections: 2, patience: LONG, ..options() };
+    let options = Options { max_connections: 2, ..patient() };
     let server = Server::start(Fake::plain(), options).await;
     let (mut first, mut second) = (server.client().await, server.client().await);
     assert_eq!(first.request("GET", "/-/healthy", &[]).await.status(), 200);
@@ -28,8 +28,7 @@ async fn who_may_still_be_about_to_ask_keeps_its_place_and_the_others_wait() {
 
 /// A server with a few places, which every silent client has to give up at once.
 async fn crowded(places: usize) -> Server {
-    let options =
-        Options { max_connections: places, patience: Duration::ZERO, head_timeout: LONG, ..options() };
+    let options = Options { max_connections: places, patience: Duration::ZERO, ..patient() };
     Server::start(Fake::plain(), options).await
 }
 
@@ -73,7 +72,7 @@ async fn a_byte_now_and_then_is_no_sign_of_life() {
 #[tokio::test]
 async fn who_waits_for_an_answer_is_not_sent_away() {
     let (pages, asked, release) = Fake::gated();
-    let options = Options { max_connections: 1, patience: Duration::ZERO, ..options() };
+    let options = Options { max_connections: 1, patience: Duration::ZERO, ..patient() };
     let server = Server::start(pages, options).await;
     let mut first = server.client().await;
     first.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;

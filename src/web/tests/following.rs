@@ -7,10 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tempfile::TempDir;
 
-use super::harness::{Fake, Server};
+use super::harness::{Fake, Server, protected};
 use super::tls::{FOLDER, client, try_client};
 use crate::config::{Environment, WebConfigFile};
-use crate::web::{Guard, Options};
+use crate::web::Guard;
 
 const PAIR: &str = "tls_server_config: { cert_file: server.crt, key_file: server.key }\n";
 
@@ -45,7 +45,7 @@ impl Files {
         let path = self.path().join("web.yml");
         let (file, config) = WebConfigFile::open(&path, &Environment::process()).unwrap();
         let guard = Guard::new(config, Some(file), Duration::ZERO).unwrap();
-        Server::start(Fake::plain(), Options::new(guard)).await
+        Server::start(Fake::plain(), protected(guard)).await
     }
 }
 

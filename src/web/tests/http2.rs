@@ -125,12 +125,11 @@ async fn a_client_that_never_takes_its_page_loses_its_place() {
 #[tokio::test]
 async fn shutdown_finishes_the_request_in_flight() {
     let (pages, asked, release) = Fake::gated();
-    let patient = Options { grace: super::LONG, ..options("") };
-    let server = Server::start(pages, patient).await;
+    let server = Server::start(pages, options("")).await;
     let (mut requests, connection) = connect(&server).await;
     let answer = tokio::spawn(requests.send_request(request("/metrics")));
     asked.notified().await;
-    let stopping = server.stop();
+    let (stopping, _port) = server.stop();
     release.send(()).unwrap();
     assert_eq!(text(answer.await.unwrap().unwrap()).await, "finished\n");
     let _ = connection.await.unwrap();

@@ -15,7 +15,7 @@ use tokio_rustls::rustls::{
     ClientConfig, NamedGroup, ProtocolVersion, RootCertStore, SupportedProtocolVersion,
 };
 
-use super::harness::{Client, Fake, Server};
+use super::harness::{Client, Fake, Server, patient, protected};
 use super::{SOON, TEXT};
 use crate::config::{Environment, parse_web};
 use crate::web::{Guard, Options};
@@ -30,7 +30,7 @@ pub(super) fn options(more: &str) -> Options {
     let yaml = format!("tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n{more}");
     let file = Path::new(FOLDER).join("web.yml");
     let config = parse_web(&yaml, &file, &Environment::process()).unwrap();
-    Options::new(Guard::fixed(config).unwrap())
+    protected(Guard::fixed(config).unwrap())
 }
 
 async fn server(more: &str) -> Server {
@@ -211,13 +211,11 @@ async fn handshakes_that_hang_hold_up_nobody_and_end() {
 
 #[tokio::test]
 async fn shutdown_does_not_wait_for_a_handshake() {
-    let patient = std::time::Duration::from_secs(3600);
-    let options = Options { grace: patient, head_timeout: patient, ..options("") };
-    let server = Server::start(Fake::plain(), options).await;
+    let server = Server::start(Fake::plain(), options("")).await;
     let mut silent = server.client().await;
     let mut idle = client(&server).await;
     assert_eq!(idle.request("GET", "/metrics", &[]).await.status(), 200);
-    server.stop().await.unwrap().unwrap();
+    server.stop().0.await.unwrap().unwrap();
     assert_eq!(silent.rest().await, b"");
     assert_eq!(idle.rest().await, b"");
 }
@@ -234,7 +232,7 @@ async fn tls_and_a_login_go_together() {
 
 #[test]
 fn the_options_say_how_addresses_begin_and_show_no_key() {
-    assert_eq!(super::options().scheme(), "http");
+    assert_eq!(patient().scheme(), "http");
     assert_eq!(options("").scheme(), "https");
     assert!(format!("{:?}", options("")).contains("tls: Some(Tls(..))"), "{:?}", options(""));
 }

@@ -58,6 +58,7 @@ async fn the_objectives_of_a_configured_name_are_there_before_and_after_its_gaug
     bench.execute(SCHEMA);
     let exporter = bench.exporter(
         "    queues: [{ name: jobs, preset: lease }]
+    attempt_logs: [{ name: tries, preset: attempt_log }]
     run_logs: [{ name: runs, preset: notification_run_log, objectives: { max_consecutive_skips: 5 } }]
 ",
     );
@@ -66,12 +67,19 @@ async fn the_objectives_of_a_configured_name_are_there_before_and_after_its_gaug
         ("sqlqueue_objective_max_expired_age_seconds", r#"queue="jobs""#, 300.0),
         ("sqlqueue_objective_max_attempts", r#"queue="jobs""#, 10.0),
         ("sqlqueue_objective_max_failed_jobs", r#"queue="jobs""#, 10.0),
+        ("sqlqueue_objective_max_lost_ratio", r#"queue="tries""#, 0.2),
         ("sqlqueue_objective_max_run_gap_seconds", r#"run_log="runs""#, 3600.0),
         ("sqlqueue_objective_max_consecutive_skips", r#"run_log="runs""#, 5.0),
+        ("sqlqueue_objective_max_skip_ratio", r#"run_log="runs""#, 0.2),
+        ("sqlqueue_objective_max_error_ratio", r#"run_log="runs""#, 0.2),
+        ("sqlqueue_objective_max_warning_ratio", r#"run_log="runs""#, 0.5),
+        ("sqlqueue_objective_max_slowdown_ratio", r#"run_log="runs""#, 3.0),
         ("sqlqueue_objective_max_log_age_seconds", r#"run_log="runs""#, 7_776_000.0),
     ];
     let assert_all = |when: &str| {
         let series = Series::of(&exporter);
+        series.assert(r#"sqlqueue_objective_max_clock_skew_seconds{source="db"}"#, 30.0);
+        series.assert(r#"sqlqueue_stale_after_seconds{source="db",queue="jobs"}"#, 60.0);
         for (family, label, value) in expected {
             assert_eq!(series.get(&format!("{family}{{source=\"db\",{label}}}")), Some(value), "{when}");
         }

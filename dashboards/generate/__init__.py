@@ -1,0 +1,1 @@
+"""The dashboards as code. `python -m generate`, run in `dashboards/`, writes the JSON files beside it."""
