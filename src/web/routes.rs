@@ -128,7 +128,8 @@ impl Site {
                 _ => self.index().await,
             }
         };
-        tracing::debug!(method = %head.method, path, status = response.status().as_u16(), "request answered");
+        let (method, status, version) = (&head.method, response.status().as_u16(), head.version);
+        tracing::debug!(%method, path, status, ?version, "request answered");
 
         let headers = response.headers_mut();
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
