@@ -35,3 +35,5 @@ GO
 :r mark.sql
 COMMIT TRANSACTION;
 GO
+PRINT CONCAT(N'Installed in $(SchemaName) of ', DB_NAME(), N'.');
+GO

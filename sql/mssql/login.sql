@@ -13,7 +13,7 @@
 --
 -- The default schema is that of the installation, because the presets name their tables without one.
 :on error exit
-DECLARE @password NVARCHAR(130) = REPLACE(N'$(ExporterPassword)', N'''', N'''''');
+DECLARE @password NVARCHAR(300) = REPLACE(N'$(ExporterPassword)', N'''', N'''''');
 DECLARE @statement NVARCHAR(MAX);
 
 IF DATABASE_PRINCIPAL_ID(N'$(ExporterUser)') IS NULL

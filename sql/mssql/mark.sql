@@ -7,12 +7,12 @@ DECLARE unmarked CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
         w.ObjectKind,
         w.ObjectName
     FROM #sqlqueue_object AS w
-        INNER JOIN sys.objects AS o ON w.ObjectName = o.name AND o.schema_id = SCHEMA_ID(N'$(SchemaName)')
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM sys.extended_properties AS p
-        WHERE p.class = 1 AND p.major_id = o.object_id AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
-    );
+    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
+            SELECT p.major_id
+            FROM sys.extended_properties AS p
+            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
+        );
 OPEN unmarked;
 FETCH NEXT FROM unmarked INTO @kind, @name;
 WHILE @@FETCH_STATUS = 0

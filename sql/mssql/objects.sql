@@ -1,9 +1,12 @@
 -- Everything that is installed, for the parts of the installation and of the uninstallation that are
--- about all of it.
+-- about all of it. Its names are looked up by OBJECT_ID and compared with no column of the catalog,
+-- whose collation need not be that of tempdb.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
-DROP TABLE IF EXISTS #sqlqueue_object;
+-- No DROP TABLE IF EXISTS: a server that is too old is to be told so, by prepare.sql.
+IF OBJECT_ID(N'tempdb..#sqlqueue_object') IS NOT NULL
+    DROP TABLE #sqlqueue_object;
 CREATE TABLE #sqlqueue_object (
     ObjectKind VARCHAR(9) NOT NULL,
     ObjectName SYSNAME NOT NULL

@@ -34,7 +34,7 @@ IF DATABASE_PRINCIPAL_ID(N'sqlqueue_exporter') IS NULL
 GO
 GRANT SELECT (State, LeaseUntil, ClaimedAt, AvailableAt, EnqueuedAt, Attempts, MaxAttempts)
 ON OBJECT::[$(SchemaName)].JobQueue TO sqlqueue_exporter;
-GRANT SELECT (AttemptId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs)
+GRANT SELECT (AttemptId, Attempt, Outcome, EnqueuedAt, EndedAt, DurationMs)
 ON OBJECT::[$(SchemaName)].JobAttempt TO sqlqueue_exporter;
 GRANT SELECT (EnqueuedAt)
 ON OBJECT::[$(SchemaName)].WorkQueue TO sqlqueue_exporter;

@@ -11,14 +11,13 @@ SET XACT_ABORT ON;
 GO
 :r objects.sql
 DECLARE @foreign SYSNAME = (
-    SELECT MIN(o.name)
-    FROM sys.objects AS o
-        INNER JOIN #sqlqueue_object AS w ON o.name = w.ObjectName
-    WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)')
-        AND NOT EXISTS (
-            SELECT 1
+    SELECT MIN(w.ObjectName)
+    FROM #sqlqueue_object AS w
+    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
+            SELECT p.major_id
             FROM sys.extended_properties AS p
-            WHERE p.class = 1 AND p.major_id = o.object_id AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
+            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
         )
 );
 IF @foreign IS NOT NULL
@@ -60,6 +59,11 @@ BEGIN
         SELECT 1
         FROM sys.objects AS o
         WHERE o.schema_id = SCHEMA_ID(N'$(SchemaName)')
+    )
+    OR EXISTS (
+        SELECT 1
+        FROM sys.types AS t
+        WHERE t.schema_id = SCHEMA_ID(N'$(SchemaName)')
     )
         PRINT 'The schema $(SchemaName) stays: something else is in it.';
     ELSE

@@ -3,7 +3,9 @@
 mod check;
 mod demo;
 mod log;
+mod manual;
 mod serve;
+mod service;
 mod sql;
 
 use std::io::Write as _;
@@ -26,9 +28,11 @@ use crate::web::{self, BasicAuth, TelemetryPath, Tls};
 #[derive(Debug, Parser)]
 #[command(
     name = "sqlqueue-exporter",
-    version,
+    version = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("SQLQUEUE_EXPORTER_COMMIT"), ")"),
     after_help = "Try it now, without a database:  sqlqueue-exporter demo\n\
-                  Before you deploy:               sqlqueue-exporter check --connect --config.file=FILE"
+                  Before you deploy:               sqlqueue-exporter check --connect --config.file=FILE\n\n\
+                  Ends with 0 when all is well (also when it was told to stop), with 1 when something is wrong\n\
+                  with the configuration, a database or the start, and with 2 when the command line is wrong."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -40,7 +44,11 @@ pub struct Cli {
 /// The options that every sub-command understands.
 #[derive(Debug, Args)]
 struct Options {
-    /// The YAML file that says which databases and tables to watch.
+    /// The YAML file that says which databases and tables to watch; or a folder, or a pattern.
+    ///
+    /// The YAML files of a folder (or those that a pattern such as '/etc/exporter/*.yaml' matches)
+    /// are one configuration: settings for all sources stand in one of them, and each has sources of
+    /// its own. SIGHUP makes the exporter read it again.
     #[arg(
         long = "config.file",
         value_name = "FILE",
@@ -58,6 +66,10 @@ struct Options {
         global = true
     )]
     listen_addresses: Vec<String>,
+
+    /// Serve on the sockets that systemd opened (socket activation) instead of opening any.
+    #[arg(long = "web.systemd-socket", global = true, conflicts_with = "listen_addresses")]
+    systemd_socket: bool,
 
     /// The path of the metrics page.
     #[arg(long = "web.telemetry-path", value_name = "PATH", default_value_t, global = true)]
@@ -99,6 +111,18 @@ enum Command {
     Check(CheckArgs),
     /// Print every statement that a configuration would run, ready to paste into a query window.
     Sql,
+    /// Print what makes a shell complete this program's options, for example
+    /// `sqlqueue-exporter completions bash >/etc/bash_completion.d/sqlqueue-exporter`.
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print a page of the manual: `sqlqueue-exporter man check | man -l -`.
+    Man {
+        /// The sub-command that it is about; without one, the program.
+        command: Option<String>,
+    },
     /// Run the whole thing on an embedded database with simulated workers and notification runs.
     Demo(DemoArgs),
 }
@@ -151,6 +175,8 @@ pub fn run() -> ExitCode {
         Command::Check(arguments) => check::run(&options, &arguments),
         Command::Sql => sql::run(&options),
         Command::Demo(arguments) => demo::run(&options, arguments),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { command } => manual::page(command.as_deref()),
     };
     match outcome {
         Ok(code) => code,

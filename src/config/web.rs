@@ -12,9 +12,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio_rustls::rustls::ServerConfig;
 
-use super::error::ConfigError;
+use super::error::{ConfigError, InvalidFile};
 use super::setting::{Entries, Field, Setting};
-use super::{Environment, Secret, validate, yaml};
+use super::{Environment, Secret, files, validate, yaml};
 
 /// How the exporter's own pages are protected. The default is not at all.
 #[derive(Clone, Default)]
@@ -47,7 +47,7 @@ impl fmt::Debug for WebConfig {
 ///
 /// When the file cannot be read, or when anything in it is wrong.
 pub fn load_web(path: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
-    let yaml = super::read(path)?;
+    let yaml = files::read(path)?;
     parse_web(&yaml, path, env)
 }
 
@@ -59,14 +59,13 @@ pub fn load_web(path: &Path, env: &Environment) -> Result<WebConfig, ConfigError
 ///
 /// When anything in the text is wrong, or the certificate or the key cannot be used.
 pub fn parse_web(yaml: &str, file_name: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
-    let invalid = |problems| ConfigError::Invalid { file: file_name.to_owned(), problems };
+    let invalid = |problems| ConfigError::Invalid(vec![InvalidFile { file: file_name.to_owned(), problems }]);
     if says_nothing(yaml) {
         return Ok(WebConfig::default());
     }
     let raw = yaml::read::<Setting<RawWeb>>(yaml).map_err(|problem| invalid(vec![problem]))?;
-    let directory = file_name.parent().unwrap_or(Path::new(""));
     let raw = raw.value.given().unwrap_or_default();
-    validate::web(raw, directory, env).map_err(|findings| invalid(validate::problems(&findings, yaml)))
+    validate::web(raw, file_name, env).map_err(|findings| invalid(validate::problems(&findings, yaml)))
 }
 
 /// Whether there is nothing but comments. To the toolkit such a file asks for nothing.

@@ -119,7 +119,11 @@ impl DemoDatabase {
     }
 
     /// Opens one more connection to the database.
-    pub(crate) fn connect(&self) -> Result<Connection, DemoError> {
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened, or not in WAL mode.
+    pub fn connect(&self) -> Result<Connection, DemoError> {
         schema::open(self.file())
     }
 }

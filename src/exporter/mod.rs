@@ -36,8 +36,8 @@ pub struct Exporter {
 #[derive(Debug)]
 struct ExporterPages {
     state: SharedState,
-    registry: Registry,
     clock: SharedClock,
+    registry: Registry,
     telemetry_path: TelemetryPath,
     /// Whom to ask for a reload; nobody when that is not allowed.
     reload: Option<Asker>,
@@ -149,16 +149,17 @@ impl Exporter {
 
 impl Pages for ExporterPages {
     fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
-        let mut page = String::new();
-        match format {
-            Format::PrometheusText => prometheus_text::encode(&mut page, &self.registry)?,
-            Format::OpenMetrics => text::encode(&mut page, &self.registry)?,
-            // The other error is for a buffer that cannot grow.
-            Format::Protobuf => {
-                return prometheus_protobuf::encode_to_vec(&self.registry).map_err(|_| fmt::Error);
-            }
-        }
-        Ok(page.into_bytes())
+        encode(&self.registry, format)
+    }
+
+    fn sources(&self) -> Vec<String> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.sources.iter().map(|source| source.name.clone()).collect()
+    }
+
+    fn probe(&self, source: &str, format: Format) -> Result<Vec<u8>, fmt::Error> {
+        let collector = StateCollector::new(Arc::clone(&self.state), Arc::clone(&self.clock));
+        encode(&collector.of_source(source).into_registry(), format)
     }
 
     fn ready(&self) -> Result<(), String> {
@@ -191,4 +192,15 @@ impl Pages for ExporterPages {
         drop(state);
         prepared.render()
     }
+}
+
+fn encode(registry: &Registry, format: Format) -> Result<Vec<u8>, fmt::Error> {
+    let mut page = String::new();
+    match format {
+        Format::PrometheusText => prometheus_text::encode(&mut page, registry)?,
+        Format::OpenMetrics => text::encode(&mut page, registry)?,
+        // The other error is for a buffer that cannot grow.
+        Format::Protobuf => return prometheus_protobuf::encode_to_vec(registry).map_err(|_| fmt::Error),
+    }
+    Ok(page.into_bytes())
 }

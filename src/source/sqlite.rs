@@ -10,13 +10,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{ErrorCode, InterruptHandle, OpenFlags};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
 use crate::clock::SharedClock;
@@ -177,13 +177,15 @@ impl Stop {
     /// [`STOP_TIMEOUT`].
     async fn force<T>(&self, running: &mut JoinHandle<T>) -> Option<Result<T, JoinError>> {
         let started = Instant::now();
-        while started.elapsed() < STOP_TIMEOUT {
+        loop {
             self.request();
             if let Ok(ended) = timeout(STOP_EVERY, &mut *running).await {
                 return Some(ended);
             }
+            if started.elapsed() >= STOP_TIMEOUT {
+                return None;
+            }
         }
-        None
     }
 }
 

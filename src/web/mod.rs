@@ -7,6 +7,7 @@
 
 mod auth;
 mod bind;
+mod discovery;
 mod negotiate;
 pub mod page;
 mod routes;
@@ -35,6 +36,21 @@ pub trait Pages: Send + Sync + 'static {
     ///
     /// When the page could not be encoded; the client is told so, and the error is logged.
     fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error>;
+
+    /// The names of the databases, each of which [`Pages::probe`] has a page for.
+    fn sources(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The part of the metrics page that is about one source; empty when there is none of this name.
+    /// Runs on a thread that may block for a moment.
+    ///
+    /// # Errors
+    ///
+    /// When the page could not be encoded; the client is told so, and the error is logged.
+    fn probe(&self, _source: &str, _format: Format) -> Result<Vec<u8>, fmt::Error> {
+        Ok(Vec::new())
+    }
 
     /// Whether the exporter is ready to be scraped. Runs on the reactor: it must not block.
     ///

@@ -15,7 +15,8 @@ use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
 
 use super::auth::BasicAuth;
-use super::{Page, Pages, Reloaded, negotiate, page};
+use super::discovery::{PROBE, SERVICE_DISCOVERY};
+use super::{Format, Page, Pages, Reloaded, negotiate, page};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
 /// is pure computation: more threads than this would only take the processor from the samplers.
@@ -24,7 +25,7 @@ const CONCURRENT_RENDERS: usize = 4;
 const HEALTHY: &str = "/-/healthy";
 const READY: &str = "/-/ready";
 const RELOAD: &str = "/-/reload";
-const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+pub(super) const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 /// Where the metrics are: an absolute path that collides with no other route.
@@ -40,11 +41,8 @@ pub enum TelemetryPathError {
     /// It holds something that cannot be part of a path.
     #[error("telemetry path `{0}` holds a character other than letters, digits and -._~/")]
     Character(String),
-    /// Paths below `/-/`, and that of the configuration, are the exporter's own.
-    #[error(
-        "telemetry path `{0}` is taken: /config is the configuration, and what begins with /-/ is for health and \
-         readiness"
-    )]
+    /// It is that of another page, or below `/-/`.
+    #[error("telemetry path `{0}` is taken: /config, /probe, /sd and what begins with /-/ are other pages")]
     Reserved(String),
 }
 
@@ -79,7 +77,8 @@ impl FromStr for TelemetryPath {
         if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
             return Err(TelemetryPathError::Character(path.to_owned()));
         }
-        if path == "/-" || path.starts_with("/-/") || path == page::CONFIG {
+        let taken = [PROBE, SERVICE_DISCOVERY, page::CONFIG];
+        if path == "/-" || path.starts_with("/-/") || taken.contains(&path) {
             return Err(TelemetryPathError::Reserved(path.to_owned()));
         }
         Ok(Self(path.to_owned()))
@@ -121,11 +120,13 @@ impl Site {
             refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             refusal
         } else if path == self.telemetry_path.as_str() {
-            self.metrics(&head.headers).await
+            self.series(&head.headers, |pages, format| pages.metrics(format)).await
         } else {
             match path {
                 HEALTHY => reply(StatusCode::OK, PLAIN, "healthy\n"),
                 READY => self.ready(),
+                PROBE => self.probe(&head).await,
+                SERVICE_DISCOVERY => self.service_discovery(&head),
                 page::CONFIG => self.page(Page::Configuration, &head.headers).await,
                 _ => self.page(Page::Overview, &head.headers).await,
             }
@@ -150,14 +151,25 @@ impl Site {
     }
 
     fn is_route(&self, path: &str) -> bool {
-        path == self.telemetry_path.as_str() || matches!(path, HEALTHY | READY | RELOAD | page::CONFIG | "/")
+        path == self.telemetry_path.as_str()
+            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | page::CONFIG | "/")
     }
 
-    async fn metrics(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
+    /// What there is to show.
+    pub(super) fn pages(&self) -> &dyn Pages {
+        self.pages.as_ref()
+    }
+
+    /// A page of series, in the format and the compression that the client takes.
+    pub(super) async fn series(
+        &self,
+        headers: &HeaderMap,
+        write: impl FnOnce(&dyn Pages, Format) -> Result<Vec<u8>, fmt::Error> + Send + 'static,
+    ) -> Response<Full<Bytes>> {
         let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
-            let page = pages.metrics(format)?;
+            let page = write(pages, format)?;
             Ok::<_, fmt::Error>(if gzip { compressed(page) } else { (page, false) })
         });
         let Some((body, gzipped)) = rendered.await else {
@@ -254,7 +266,11 @@ impl Site {
     }
 }
 
-fn reply(status: StatusCode, content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+pub(super) fn reply(
+    status: StatusCode,
+    content_type: HeaderValue,
+    body: impl Into<Bytes>,
+) -> Response<Full<Bytes>> {
     let body = body.into();
     let length = HeaderValue::from(body.len());
     let mut response = Response::new(Full::new(body));

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use super::page::content_security_policy;
 use super::{Format, Options, TelemetryPath, serve};
-use harness::{Fake, Server};
+use harness::{Fake, Server, patient};
 
 /// Short enough that a test of a time limit is over at once.
 const SOON: Duration = Duration::from_millis(20);
@@ -58,7 +58,7 @@ async fn the_metrics_come_in_the_format_that_was_asked_for() {
 async fn gzip_is_used_when_asked_for_and_unpacks_to_the_same_page() {
     let page: String = (0..10_000).map(|n| format!("sqlqueue_jobs{{queue=\"q{n}\"}} {n}\n")).collect();
     let expected = page.clone();
-    let server = Server::start(Fake::new(move |_| Ok(page.clone())), Options::default()).await;
+    let server = Server::start(Fake::new(move |_| Ok(page.clone())), patient()).await;
 
     let zipped = server.get("/metrics", &["Accept-Encoding: GZIP;q=0.5, deflate"]).await;
     assert_eq!(zipped.header("content-encoding"), Some("gzip"));
@@ -153,7 +153,7 @@ async fn the_pages_for_people_may_load_nothing_and_are_kept_nowhere() {
 
 #[tokio::test]
 async fn the_telemetry_path_can_be_moved_even_to_the_root() {
-    let moved = |path: &str| Options { telemetry_path: path.parse().unwrap(), ..Options::default() };
+    let moved = |path: &str| Options { telemetry_path: path.parse().unwrap(), ..patient() };
     let server = Server::start(Fake::plain(), moved("/probe/sql")).await;
     assert_eq!(server.get("/probe/sql", &[]).await.header("content-type"), Some(TEXT));
     assert_eq!(server.get("/metrics", &[]).await.text(), "not found: the metrics are at /probe/sql\n");
@@ -167,7 +167,7 @@ async fn the_telemetry_path_can_be_moved_even_to_the_root() {
 async fn readiness_follows_the_exporter_and_health_does_not() {
     let pages = Fake::plain();
     pages.ready.store(false, Ordering::SeqCst);
-    let server = Server::start(Arc::clone(&pages), Options::default()).await;
+    let server = Server::start(Arc::clone(&pages), patient()).await;
     let early = server.get("/-/ready", &[]).await;
     assert_eq!((early.status(), early.text()), (503, "no sample yet\n"));
     assert_eq!(server.get("/-/healthy", &[]).await.text(), "healthy\n");
@@ -177,8 +177,8 @@ async fn readiness_follows_the_exporter_and_health_does_not() {
 
 #[tokio::test]
 async fn a_page_that_cannot_be_encoded_is_a_500_and_not_the_end() {
-    let failing = Server::start(Fake::new(|_| Err(fmt::Error)), Options::default()).await;
-    let panicking = Server::start(Fake::new(|_| panic!("a defect")), Options::default()).await;
+    let failing = Server::start(Fake::new(|_| Err(fmt::Error)), patient()).await;
+    let panicking = Server::start(Fake::new(|_| panic!("a defect")), patient()).await;
     for server in [failing, panicking] {
         let mut client = server.client().await;
         // More often than there are places to render: a failure must give its place back.
@@ -243,7 +243,7 @@ async fn garbage_costs_the_sender_its_connection_and_nobody_else_anything() {
 async fn many_scrapes_at_once_all_get_the_whole_page() {
     let page = "a line of the page\n".repeat(20_000);
     let expected = Arc::new(page.clone());
-    let options = Options { max_connections: 16, ..Options::default() };
+    let options = Options { max_connections: 16, ..patient() };
     let server = Arc::new(Server::start(Fake::new(move |_| Ok(page.clone())), options).await);
     let mut scrapes = JoinSet::new();
     for n in 0..150 {
@@ -265,7 +265,7 @@ async fn many_scrapes_at_once_all_get_the_whole_page() {
 async fn a_page_in_the_making_does_not_hold_up_anything_else() {
     // On the test's single thread: were the page written on it, nothing else could move.
     let (pages, asked, release) = Fake::gated();
-    let server = Server::start(pages, Options::default()).await;
+    let server = Server::start(pages, patient()).await;
     let mut slow = server.client().await;
     slow.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
     asked.notified().await;
@@ -290,7 +290,7 @@ async fn half_open_connections_do_not_block_others() {
 
 #[tokio::test]
 async fn clients_that_send_no_request_in_time_lose_their_place() {
-    let options = Options { max_connections: 1, head_timeout: SOON, ..Options::default() };
+    let options = Options { max_connections: 1, head_timeout: SOON, ..patient() };
     let server = Server::start(Fake::plain(), options).await;
     for start in ["", "GET /metrics HTTP/1.1\r\nHost: te"] {
         let mut client = server.client().await;
@@ -312,7 +312,7 @@ async fn clients_that_send_no_request_in_time_lose_their_place() {
 async fn a_client_that_never_takes_its_page_loses_its_place() {
     // Far more than the sockets of both sides can hold between them.
     let page = "x".repeat(64 << 20);
-    let options = Options { max_connections: 1, write_timeout: SOON, ..Options::default() };
+    let options = Options { max_connections: 1, write_timeout: SOON, ..patient() };
     let server = Server::start(Fake::new(move |_| Ok(page.clone())), options).await;
     let mut greedy = server.client().await;
     greedy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
@@ -322,7 +322,7 @@ async fn a_client_that_never_takes_its_page_loses_its_place() {
 
 #[tokio::test]
 async fn no_more_connections_are_served_than_allowed_and_the_others_wait() {
-    let options = Options { max_connections: 2, ..Options::default() };
+    let options = Options { max_connections: 2, ..patient() };
     let server = Server::start(Fake::plain(), options).await;
     let (mut first, mut second) = (server.client().await, server.client().await);
     assert_eq!(first.request("GET", "/-/healthy", &[]).await.status(), 200);
@@ -350,7 +350,7 @@ async fn all_listeners_are_served_and_none_is_an_error() {
     let shutdown = async move {
         gate.wait().await;
     };
-    let task = tokio::spawn(serve(listeners, Fake::plain(), Options::default(), shutdown));
+    let task = tokio::spawn(serve(listeners, Fake::plain(), patient(), shutdown));
     for address in addresses.into_iter().cycle().take(6) {
         let stream = tokio::io::BufReader::new(TcpStream::connect(address).await.unwrap());
         let mut client = harness::Client { stream };
@@ -359,16 +359,14 @@ async fn all_listeners_are_served_and_none_is_an_error() {
     barrier.wait().await;
     task.await.unwrap().unwrap();
 
-    let nothing = serve(Vec::new(), Fake::plain(), Options::default(), std::future::pending());
+    let nothing = serve(Vec::new(), Fake::plain(), patient(), std::future::pending());
     assert_eq!(nothing.await.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
 }
 
 #[tokio::test]
 async fn shutdown_finishes_the_request_in_flight_and_closes_idle_connections() {
     let (pages, asked, release) = Fake::gated();
-    // Without a bound worth mentioning: it must end because the work is done.
-    let options = Options { grace: Duration::from_secs(3600), ..Options::default() };
-    let server = Server::start(pages, options).await;
+    let server = Server::start(pages, patient()).await;
     let address = server.address;
     let mut fresh = server.client().await;
     let mut idle = server.client().await;
@@ -377,7 +375,7 @@ async fn shutdown_finishes_the_request_in_flight_and_closes_idle_connections() {
     busy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
     asked.notified().await;
 
-    let stopping = server.stop();
+    let (stopping, _reserved) = server.stop();
     assert_eq!(idle.rest().await, b"");
     assert_eq!(fresh.rest().await, b"");
     let refused = TcpStream::connect(address).await.unwrap_err();
@@ -394,14 +392,14 @@ async fn shutdown_finishes_the_request_in_flight_and_closes_idle_connections() {
 #[tokio::test]
 async fn shutdown_does_not_wait_for_ever_for_a_request_in_flight() {
     let (pages, asked, release) = Fake::gated();
-    let server = Server::start(pages, Options { grace: SOON, ..Options::default() }).await;
+    let server = Server::start(pages, Options { grace: SOON, ..patient() }).await;
     let mut stuck = server.client().await;
     stuck.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
     let mut dawdling = server.client().await;
     dawdling.send("GET /-/healthy HTT").await;
     asked.notified().await;
 
-    server.stop().await.unwrap().unwrap();
+    server.stop().0.await.unwrap().unwrap();
     assert_eq!(stuck.rest().await, b"");
     assert_eq!(dawdling.rest().await, b"");
     // The thread that writes the page is still waiting; the runtime waits for it in turn.

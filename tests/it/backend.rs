@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::FutureExt as _;
 use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::config::model::Mssql;
-use sqlqueue_exporter::config::{self, Config, Database, Environment, Global};
+use sqlqueue_exporter::config::{self, Config, Database, Environment};
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::{
     Connection, Connector, MssqlConnector, Rows, SourceError, SqliteConnector, Value,
@@ -18,13 +18,13 @@ use sqlqueue_exporter::source::{
 use sqlqueue_exporter::statement::{Dialect, Statement};
 use tokio::sync::Mutex;
 
-use crate::support::{Bench, NOW_MS, Series};
+use crate::support::{Bench, NOW_MS, Series, patient_config};
 
 #[path = "../support/mssql_server.rs"]
 mod mssql_server;
 
 /// Long enough that only a bug lets it pass.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Makes each case a test on the embedded database and one on a real server.
 macro_rules! on_both_databases {
@@ -116,12 +116,9 @@ impl Backend {
             Self::Embedded(bench) => bench.config(targets),
             Self::Server(server) => {
                 let database = "{ host: h, database: d, user: u, password_file: /password }";
-                let yaml = format!("sources:\n  - name: db\n    mssql: {database}\n{targets}");
                 let environment = Environment::empty().with_file("/password", "p");
-                let mut config = config::parse(&yaml, Path::new("test.yaml"), &environment)
-                    .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
+                let mut config = patient_config(&format!("mssql: {database}"), targets, &environment);
                 config.sources[0].database = Database::Mssql(server.settings.clone());
-                config.global = Global { query_timeout: PATIENCE, ..config.global };
                 config
             }
         }
@@ -286,7 +283,7 @@ fn iso(ms: i64) -> String {
 
 /// Runs a case in a database of its own on the real server, and drops the database whatever comes
 /// of it. Without a server it says that the case is skipped.
-pub async fn on_server<F: Future<Output = ()>>(test: &str, case: impl FnOnce(Backend) -> F) {
+pub async fn on_server(test: &str, case: impl AsyncFnOnce(Backend)) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let Some(settings) = mssql_server::settings(test) else { return };
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
@@ -357,6 +354,11 @@ impl Server {
     /// Another session in the same database.
     pub async fn session(&self) -> Session {
         Session(connect(&self.settings).await)
+    }
+
+    /// How to reach the database.
+    pub const fn settings(&self) -> &Mssql {
+        &self.settings
     }
 
     /// The name of the database.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::binary::{Running, wait_for};
+use crate::binary::{PATIENCE, Running, wait_for};
 
 const ROWS: i64 = 20_000;
 const KILLS: usize = 50;
@@ -34,7 +34,7 @@ fn series(name: &str) -> String {
 /// Writes the log: ids ascend block by block, and within a block in a stride that leaves gaps.
 fn write_log(file: &Path, done: &AtomicBool) {
     let mut database = Connection::open(file).unwrap();
-    database.busy_timeout(Duration::from_secs(10)).unwrap();
+    database.busy_timeout(PATIENCE).unwrap();
     for block in 0..ROWS / BLOCK {
         // 17 and 40 have no common divisor, so the stride visits every id of the block.
         let ids = (0..BLOCK).map(|step| block * BLOCK + step * 17 % BLOCK + 1);

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use rusqlite::Connection;
 
-use crate::binary::{Running, command, wait_for};
+use crate::binary::{PATIENCE, Running, command, wait_for};
 
 /// Central European time, spelled out so that no time zone database is needed.
 const ZONE: &str = "CET-1CEST,M3.5.0/2,M10.5.0/3";
@@ -13,6 +13,7 @@ const ZONE: &str = "CET-1CEST,M3.5.0/2,M10.5.0/3";
 fn local_times_take_the_offset_of_their_own_date_and_an_hour_that_comes_twice_is_not_negative() {
     let folder = tempfile::tempdir().unwrap();
     let database = Connection::open(folder.path().join("log.db")).unwrap();
+    database.busy_timeout(PATIENCE).unwrap();
     database
         .execute_batch("CREATE TABLE Log (Id INTEGER PRIMARY KEY, Step TEXT, Began TEXT, Ended TEXT)")
         .unwrap();

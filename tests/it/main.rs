@@ -19,6 +19,8 @@ mod kill;
 mod lease_cases;
 mod local_time;
 mod log_cases;
+mod many_sources;
+mod mssql_scripts;
 mod mutable_logs;
 mod odd_rows;
 mod overview;
@@ -32,10 +34,15 @@ mod queue_cases;
 mod readme;
 mod real_server;
 mod reclaims;
+mod reference;
 mod related_times;
 mod reload;
+mod runbooks;
 mod secrets;
+mod service;
 mod stop;
+#[path = "../support/stopped_time.rs"]
+mod stopped_time;
 mod support;
 mod tailing;
 #[path = "../support/tds_fault_server.rs"]

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::thread::JoinHandle;
 
 use crate::binary::{command, wait_for};
 use crate::support::Series;
@@ -24,33 +24,50 @@ pub fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
     wait_for(what, || if happened() { Ok(()) } else { Err("not yet") });
 }
 
+/// The lines of a log that are events; a panic's are not.
+fn events(log: &str) -> Vec<serde_json::Value> {
+    log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// How many events of a log have a message that contains this text.
+pub fn count_events(log: &str, text: &str) -> usize {
+    let message = |event: &serde_json::Value| event["fields"]["message"].as_str().map(str::to_owned);
+    events(log).iter().filter_map(message).filter(|message| message.contains(text)).count()
+}
+
 /// A running exporter.
 pub struct Process {
     child: Child,
     address: String,
     log: Arc<Mutex<String>>,
+    /// Reads the log until the process ends.
+    reading: Option<JoinHandle<()>>,
 }
 
 impl Process {
     /// Starts it on a free port and waits until it serves.
     #[track_caller]
     pub fn start(mut command: Command) -> Self {
-        let mut child = command
-            .args(["--web.listen-address=127.0.0.1:0", "--log.level=debug", "--log.format=json"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        command.arg("--web.listen-address=127.0.0.1:0");
+        Self::start_as_it_is(command)
+    }
+
+    /// The same where the command says on what to serve.
+    #[track_caller]
+    pub fn start_as_it_is(mut command: Command) -> Self {
+        let mut child =
+            command.args(["--log.level=debug", "--log.format=json"]).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().unwrap());
         let collected = Arc::clone(&log);
-        std::thread::spawn(move || {
+        let reading = std::thread::spawn(move || {
             for line in lines.lines().map_while(Result::ok) {
                 let mut log = collected.lock().unwrap();
                 log.push_str(&line);
                 log.push('\n');
             }
         });
-        let mut process = Self { child, address: String::new(), log };
+        let mut process = Self { child, address: String::new(), log, reading: Some(reading) };
         eventually("the exporter says where it listens", || {
             let ended = process.child.try_wait().unwrap();
             assert!(ended.is_none(), "{ended:?}: {}", process.log());
@@ -73,20 +90,20 @@ impl Process {
         self.child.id().to_string()
     }
 
-    /// What it has written to standard error so far.
+    /// What was read so far of what it has written to standard error.
     pub fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }
 
-    /// The lines of the log that are events; a panic's are not.
-    pub fn events(&self) -> Vec<serde_json::Value> {
-        self.log().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    /// The events that were read so far.
+    fn events(&self) -> Vec<serde_json::Value> {
+        events(&self.log())
     }
 
-    /// How many events have a message that contains this text.
-    pub fn count_events(&self, text: &str) -> usize {
-        let message = |event: &serde_json::Value| event["fields"]["message"].as_str().map(str::to_owned);
-        self.events().iter().filter_map(message).filter(|message| message.contains(text)).count()
+    /// Waits until an event is read whose message contains this text.
+    #[track_caller]
+    pub fn await_event(&self, text: &str) {
+        eventually(text, || count_events(&self.log(), text) > 0);
     }
 
     /// The response to a GET, headers included.
@@ -114,17 +131,16 @@ impl Process {
         assert!(status.success());
     }
 
-    /// Asks it to stop and waits for its end, which is promised within five seconds.
+    /// Asks it to stop and waits for its end; how it ended, and all that it has written.
     #[track_caller]
     pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
-        let asked = Instant::now();
         self.signal(signal);
         let mut status = None;
         eventually("the process ends", || {
             status = self.child.try_wait().unwrap();
             status.is_some()
         });
-        assert!(asked.elapsed() < Duration::from_secs(5), "it took {:?}", asked.elapsed());
+        self.reading.take().unwrap().join().unwrap();
         (status.unwrap(), self.log())
     }
 }

@@ -10,8 +10,8 @@ use rusqlite::Connection;
 use sqlqueue_exporter::state_file::StateFile;
 use tempfile::TempDir;
 
-use crate::binary::run;
-use crate::process::{Process, TERM, eventually, exporter};
+use crate::binary::{PATIENCE, run};
+use crate::process::{Process, TERM, count_events, eventually, exporter};
 use crate::support::{Bench, Series};
 use crate::tds_fault_server::FaultServer;
 
@@ -145,6 +145,7 @@ impl World {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let database = Connection::open(folder.path().join("log.db")).unwrap();
+        database.busy_timeout(PATIENCE).unwrap();
         database.execute_batch(include_str!("../../sql/sqlite/schema.sql")).unwrap();
         Self { folder, database }
     }
@@ -155,8 +156,8 @@ impl World {
 
     fn write(&self, targets: &str) {
         let yaml = format!(
-            "global: {{ sample_interval: 100ms }}\nstate_file: state.json\nsources:\n  - name: db\n    sqlite: {{ \
-             file: log.db }}\n{targets}"
+            "global: {{ sample_interval: 100ms, query_timeout: 1h, lock_timeout: 30m }}\nstate_file: state.json\n\
+             sources:\n  - name: db\n    sqlite: {{ file: log.db }}\n{targets}"
         );
         std::fs::write(self.file(), yaml).unwrap();
     }
@@ -198,8 +199,7 @@ fn a_hangup_reads_the_configuration_again_and_a_broken_one_changes_nothing() {
     let series = process.scrape();
     series.assert(OK, 1.0);
     series.assert(TAKEN_AT, started);
-    assert_eq!(process.count_events("the one before stays in force"), 1, "{}", process.log());
-    assert!(process.log().contains("did you mean `lease`"), "{}", process.log());
+    process.await_event("the one before stays in force");
 
     world.write(&[QUEUE, RUNS].concat());
     process.signal("HUP");
@@ -212,6 +212,8 @@ fn a_hangup_reads_the_configuration_again_and_a_broken_one_changes_nothing() {
     eventually("the next row is counted", || process.scrape().get(OK) == Some(2.0));
     let (status, log) = process.stop(TERM);
     assert_eq!(status.code(), Some(0), "{log}");
+    assert_eq!(count_events(&log, "the one before stays in force"), 1, "{log}");
+    assert!(log.contains("did you mean `lease`"), "{log}");
 }
 
 #[test]
@@ -246,7 +248,7 @@ fn keep_writing(file: &Path, stop: &Arc<AtomicBool>) -> std::thread::JoinHandle<
     let (file, stop) = (file.to_owned(), Arc::clone(stop));
     std::thread::spawn(move || {
         let database = Connection::open(file).unwrap();
-        database.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
+        database.busy_timeout(PATIENCE).unwrap();
         let mut rows = 0.0;
         while !stop.load(Ordering::SeqCst) {
             database.execute_batch(ROW).unwrap();
@@ -300,7 +302,7 @@ fn a_source_that_stays_keeps_its_connection() {
     let config = folder.path().join("config.yaml");
     let write = |other: &str| {
         let yaml = format!(
-            "global: {{ sample_interval: 100ms }}
+            "global: {{ sample_interval: 100ms, query_timeout: 1h }}
 sources:
   - name: stays
     mssql: {{ host: 127.0.0.1, port: {}, database: Orders, user: watcher, password_env: PASSWORD, encryption: off }}

@@ -83,7 +83,7 @@ impl World {
         answering.at_statement("broken", Fault::Server(229));
         let folder = TempDir::new().unwrap();
         let mut yaml =
-            "global: { sample_interval: 100ms, query_timeout: 2s }\nstate_file: state.json\nsources:\n"
+            "global: { sample_interval: 100ms, query_timeout: 1h }\nstate_file: state.json\nsources:\n"
                 .to_owned();
         for (name, server, encryption) in [
             ("closed", &closed, "off"),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use sqlqueue_exporter::clock::ManualClock;
@@ -43,10 +44,11 @@ impl Bench {
 
     /// The configuration of one source with these targets (YAML, indented by four).
     pub fn config(&self, targets: &str) -> Config {
-        let yaml =
-            format!("sources:\n  - name: db\n    sqlite: {{ file: '{}' }}\n{targets}", self.file.display());
-        config::parse(&yaml, Path::new("test.yaml"), &Environment::empty())
-            .unwrap_or_else(|error| panic!("{error}\n{yaml}"))
+        patient_config(
+            &format!("sqlite: {{ file: '{}' }}", self.file.display()),
+            targets,
+            &Environment::empty(),
+        )
     }
 
     pub fn exporter(&self, targets: &str) -> Exporter {
@@ -59,6 +61,16 @@ impl Bench {
         })
         .unwrap()
     }
+}
+
+/// The configuration of one source with these targets (YAML, indented by four), with a deadline that no
+/// machine is slow enough to miss.
+pub fn patient_config(database: &str, targets: &str, environment: &Environment) -> Config {
+    let yaml = format!("sources:\n  - name: db\n    {database}\n{targets}");
+    let mut config = config::parse(&yaml, Path::new("test.yaml"), environment)
+        .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
+    config.global.query_timeout = Duration::from_secs(3600);
+    config
 }
 
 /// The page in one of the text formats.

@@ -74,8 +74,8 @@ pub struct FaultServer {
     shared: Arc<Mutex<Shared>>,
     waits: (UnboundedSender<Duration>, UnboundedReceiver<Duration>),
     accepting: Option<JoinHandle<()>>,
-    /// Holds the port while it is closed.
-    reserved: Option<TcpSocket>,
+    /// Keeps the port from others while it is closed.
+    _reserved: TcpSocket,
     runtime: Option<Runtime>,
 }
 
@@ -95,14 +95,14 @@ impl FaultServer {
     pub fn start() -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let reserved = reserve(0);
+        let reserved = bind(0);
         let port = reserved.local_addr().unwrap().port();
         let mut server = Self {
             port,
             shared: Arc::default(),
             waits: unbounded_channel(),
             accepting: None,
-            reserved: Some(reserved),
+            _reserved: reserved,
             runtime: Some(runtime),
         };
         server.listen();
@@ -118,16 +118,15 @@ impl FaultServer {
         if let Some(accepting) = self.accepting.take() {
             accepting.abort();
             eventually("the port is closed", || accepting.is_finished());
-            self.reserved = Some(reserve(self.port));
         }
     }
 
     /// Opens the port again.
     pub fn listen(&mut self) {
-        if let Some(reserved) = self.reserved.take() {
+        if self.accepting.is_none() {
             let runtime = self.runtime.as_ref().unwrap();
             let _context = runtime.enter();
-            let listener = reserved.listen(64).unwrap();
+            let listener = bind(self.port).listen(64).unwrap();
             self.accepting = Some(runtime.spawn(accept(
                 listener,
                 self.port,
@@ -204,9 +203,10 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn reserve(port: u16) -> TcpSocket {
+/// A socket on a port that only such sockets share. Those that do not listen get no connections.
+fn bind(port: u16) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
-    socket.set_reuseaddr(true).unwrap();
+    socket.set_reuseport(true).unwrap();
     socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).unwrap();
     socket
 }

@@ -81,7 +81,8 @@ IF NOT EXISTS (
         WHERE BusinessKey IS NOT NULL;
 GO
 -- For the exporter. It seeks every state but the finished one, unknown states included, which no
--- filtered index holds. All that a sample reads is included, so that it never comes near the payloads.
+-- filtered index holds. All that a sample reads is included, so that it never comes near the payloads; a
+-- heartbeat writes one index row more for it.
 IF NOT EXISTS (
     SELECT 1
     FROM sys.indexes AS i

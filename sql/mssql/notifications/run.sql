@@ -21,7 +21,7 @@ BEGIN
 
     DECLARE @startedAt DATETIME2(3) = SYSUTCDATETIME();
     DECLARE @place INT = 0;
-    DECLARE @places INT = 2;
+    DECLARE @finished BIT = 0;
     DECLARE @outcome NVARCHAR(10) = N'ok';
     DECLARE @message NVARCHAR(MAX);
     DECLARE @lock INT;
@@ -67,15 +67,19 @@ BEGIN
     -- From here to the release, whatever touches a table is in a procedure of its own: that a table or a
     -- column is missing is caught one level up, never in the procedure that misses it.
     SET DEADLOCK_PRIORITY LOW;
-    WHILE @place < @places
+    WHILE @finished = 0
     BEGIN
         SET @place += 1;
         BEGIN TRY
-            -- In the order of a run. Put yours before the retention, and count them in @places.
             IF @place = 1
                 EXEC [$(SchemaName)].NotifyComments;
-            IF @place = 2
+            -- Your steps go here: ELSE IF @place = 2 EXEC ..., and so on.
+            ELSE
+            BEGIN
+                -- Before the call: its error must not bring it back.
+                SET @finished = 1;
                 EXEC [$(SchemaName)].PurgeRunLog;
+            END;
         END TRY
         BEGIN CATCH
             -- A step logs its own errors; this is one that it could not catch, or not log.

@@ -1,5 +1,6 @@
--- A step of a notification run, complete but for its query. Not installed: copy it, give it a name, fill
--- in what is marked with TODO, run it, and add its name to the list in run.sql.
+-- A step of a notification run, complete but for its query. Not installed: copy it, put your names for
+-- NotifySomething, N'something' and N'somethings' and your query where a TODO stands, run it, and call it
+-- where run.sql says so.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
@@ -32,8 +33,9 @@ BEGIN
     );
 
     BEGIN TRY
-        -- TODO: the events, each once, with the oldest first. Key2 is 0 unless one key has several. The
-        -- NOT EXISTS saves work; that an event is told once is up to the unique key.
+        -- TODO: the events, each once, the oldest first. Key2 is 0 unless one key has several events. Bound
+        -- the query by a time or a flag that an index serves, or it reads more with each run. NOT EXISTS
+        -- keeps out what was told; that nothing is told twice is up to the unique key.
         INSERT INTO @candidate ([Key], Key2, Subject, Recipient)
         SELECT TOP (@Cap)
             e.[Key],

@@ -35,10 +35,10 @@ const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
 /// Everything that is wrong; at least one finding.
 pub(in crate::config) fn web(
     raw: RawWeb,
-    directory: &Path,
+    file: &Path,
     environment: &Environment,
 ) -> Result<WebConfig, Vec<Finding>> {
-    let mut checker = Checker::new(environment, directory);
+    let mut checker = Checker::new(environment, file);
     for field in [raw.http_server_config, raw.rate_limit] {
         checker.unsupported(field);
     }

@@ -90,11 +90,13 @@ fn the_longest_claimable_job_comes_first_and_an_early_one_not_at_all() {
     let lab = Lab::new();
     let db = lab.connect();
     let later = enqueue(&db, "later", LONG, 5).unwrap();
-    let soon = enqueue(&db, "soon", Duration::from_millis(40), 5).unwrap();
+    let soon = enqueue(&db, "soon", LONG, 5).unwrap();
     let first = enqueue(&db, "first", NOW, 5).unwrap();
 
     assert_eq!(claim(&db, LONG).unwrap().unwrap().job_id, first);
-    std::thread::sleep(Duration::from_millis(50));
+    let come_due = "UPDATE JobQueue SET AvailableAt = EnqueuedAt WHERE JobId = ?1";
+    assert_eq!(db.execute(come_due, [soon]).unwrap(), 1);
+    tick();
     let last = enqueue(&db, "last", NOW, 5).unwrap();
     tick();
     assert_eq!(claim(&db, LONG).unwrap().unwrap().job_id, soon);

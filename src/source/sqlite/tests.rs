@@ -4,17 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
+use tokio::sync::Notify;
 
 use super::*;
-use crate::clock::ManualClock;
+use crate::clock::{Clock, ManualClock};
 use crate::config::model;
+use crate::source::stopped_time::pass_slowly;
 
 /// Long enough that only a bug lets it pass.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A statement that never ends and never yields a row.
-const ENDLESS: &str =
-    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT COUNT(*) FROM t";
+/// A statement that asks for the time, never ends and never yields a row.
+const ENDLESS: &str = "WITH RECURSIVE t(n) AS (SELECT strftime('%J', 'now') UNION ALL SELECT n + 1 FROM t) \
+                       SELECT COUNT(*) FROM t";
 
 struct Fixture {
     directory: TempDir,
@@ -230,15 +232,35 @@ async fn missing_objects_are_told_from_bad_statements() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_runaway_statement_is_stopped_and_the_connection_goes_on() {
     let fixture = Fixture::new("");
     let mut connection = fixture.connect().await;
-    for deadline in [Duration::from_millis(50), Duration::ZERO] {
-        let error = connection.query(&statement(ENDLESS), deadline).await.unwrap_err();
+    for deadline in [Duration::from_millis(3), Duration::ZERO] {
+        let asked = statement(ENDLESS);
+        let outcome = tokio::select! {
+            outcome = connection.query(&asked, deadline) => outcome,
+            never = pass_slowly() => never,
+        };
+        let error = outcome.unwrap_err();
         assert_eq!((error.reason, error.connection_lost), (Reason::Timeout, false), "{error}");
         let rows = ask(&mut connection, "SELECT 1").await.unwrap();
         assert_eq!(rows.rows, [vec![Value::Int(1)]]);
+    }
+}
+
+/// A clock that tells when it is asked.
+#[derive(Debug, Default)]
+struct Bell(Notify);
+
+impl Clock for Bell {
+    fn unix_ms(&self) -> i64 {
+        self.0.notify_one();
+        0
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::ZERO
     }
 }
 
@@ -249,10 +271,16 @@ fn a_statement_nobody_waits_for_is_stopped() {
     let fixture = Fixture::new("");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut connection = fixture.connect().await;
+        let bell = Arc::new(Bell::default());
+        let shared: SharedClock = bell.clone();
+        let connector = SqliteConnector::new(model::Sqlite { file: fixture.file() }, Some(shared), PATIENCE);
+        let mut connection = connector.connect(PATIENCE).await.unwrap();
         let asked = statement(ENDLESS);
         let mut query = connection.query(&asked, PATIENCE);
-        tokio::time::timeout(Duration::from_millis(50), &mut query).await.unwrap_err();
+        tokio::select! {
+            _ = &mut query => panic!("it never ends"),
+            () = bell.0.notified() => {}
+        }
         drop(query);
         let error = ask(&mut connection, "SELECT 1").await.unwrap_err();
         assert!(error.connection_lost);

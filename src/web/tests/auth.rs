@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::harness::{Fake, Server};
+use super::harness::{Fake, Server, patient};
 use crate::config::{Secret, WebUser};
 use crate::web::{BasicAuth, Options};
 
@@ -29,7 +29,7 @@ async fn counted(users: &[WebUser]) -> (Server, Arc<AtomicUsize>) {
         password == hash.as_bytes()
     });
     let auth = auth.unwrap().map(Arc::new);
-    (Server::start(Fake::plain(), Options { auth, ..Options::default() }).await, count)
+    (Server::start(Fake::plain(), Options { auth, ..patient() }).await, count)
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_login_that_comes_on_many_connections_at_once_is_verified_few_times() 
 async fn a_verification_that_panics_lets_nobody_in_and_gives_its_place_back() {
     let auth = BasicAuth::with_verifier(&[user("a", "secret")], |_, _| panic!("a defect"));
     let auth = auth.unwrap().map(Arc::new);
-    let server = Server::start(Fake::plain(), Options { auth, ..Options::default() }).await;
+    let server = Server::start(Fake::plain(), Options { auth, ..patient() }).await;
     for _ in 0..5 {
         assert_eq!(server.get("/metrics", &[&basic("a:secret")]).await.status(), 401);
     }
@@ -142,7 +142,7 @@ async fn real_hashes_of_every_bcrypt_prefix_are_understood() {
     for version in versions {
         let users = [user("prometheus", hash.format_for_version(version))];
         let auth = BasicAuth::new(&users).unwrap().map(Arc::new);
-        let server = Server::start(Fake::plain(), Options { auth, ..Options::default() }).await;
+        let server = Server::start(Fake::plain(), Options { auth, ..patient() }).await;
         for (login, status) in [("prometheus:paßwort:1", 200), ("prometheus:passwort:1", 401)] {
             assert_eq!(server.get("/metrics", &[&basic(login)]).await.status(), status, "{login}");
         }

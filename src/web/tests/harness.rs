@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::io::Read;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
@@ -65,26 +65,41 @@ impl Pages for Fake {
     }
 }
 
+/// Options whose time limits no machine is slow enough to reach.
+pub(super) fn patient() -> Options {
+    let hour = Duration::from_secs(3600);
+    Options { head_timeout: hour, write_timeout: hour, grace: hour, ..Options::default() }
+}
+
 pub(super) struct Server {
     pub(super) address: SocketAddr,
+    /// Keeps the port from others when the server no longer listens on it.
+    reserved: TcpSocket,
     stop: oneshot::Sender<()>,
     task: JoinHandle<std::io::Result<()>>,
 }
 
 impl Server {
     pub(super) async fn start(pages: Arc<Fake>, options: Options) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let bind = |address| {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.set_reuseport(true).unwrap();
+            socket.bind(address).unwrap();
+            socket
+        };
+        let reserved = bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let address = reserved.local_addr().unwrap();
+        let listener = bind(address).listen(1024).unwrap();
         let (stop, stopped) = oneshot::channel();
         let shutdown = async {
             let _ = stopped.await;
         };
         let task = tokio::spawn(serve(vec![listener], pages, options, shutdown));
-        Self { address, stop, task }
+        Self { address, reserved, stop, task }
     }
 
     pub(super) async fn plain() -> Self {
-        Self::start(Fake::plain(), Options::default()).await
+        Self::start(Fake::plain(), patient()).await
     }
 
     pub(super) async fn client(&self) -> Client {
@@ -96,10 +111,10 @@ impl Server {
         self.client().await.request("GET", path, headers).await
     }
 
-    /// Tells the server to stop and hands out what to await.
-    pub(super) fn stop(self) -> JoinHandle<std::io::Result<()>> {
+    /// Tells the server to stop and hands out what to await, and what keeps its port.
+    pub(super) fn stop(self) -> (JoinHandle<std::io::Result<()>>, TcpSocket) {
         self.stop.send(()).unwrap();
-        self.task
+        (self.task, self.reserved)
     }
 }
 

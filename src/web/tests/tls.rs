@@ -13,7 +13,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion};
 
-use super::harness::{Client, Fake, Server};
+use super::harness::{Client, Fake, Server, patient};
 use super::{SOON, TEXT};
 use crate::config::{Environment, parse_web};
 use crate::web::{BasicAuth, Options, Tls};
@@ -31,7 +31,7 @@ fn options(more: &str) -> Options {
     Options {
         tls: config.tls.map(Tls::new),
         auth: BasicAuth::new(&config.users).unwrap().map(Arc::new),
-        ..Options::default()
+        ..patient()
     }
 }
 
@@ -139,13 +139,11 @@ async fn handshakes_that_hang_hold_up_nobody_and_end() {
 
 #[tokio::test]
 async fn shutdown_does_not_wait_for_a_handshake() {
-    let patient = std::time::Duration::from_secs(3600);
-    let options = Options { grace: patient, head_timeout: patient, ..options("") };
-    let server = Server::start(Fake::plain(), options).await;
+    let server = Server::start(Fake::plain(), options("")).await;
     let mut silent = server.client().await;
     let mut idle = client(&server).await;
     assert_eq!(idle.request("GET", "/metrics", &[]).await.status(), 200);
-    server.stop().await.unwrap().unwrap();
+    server.stop().0.await.unwrap().unwrap();
     assert_eq!(silent.rest().await, b"");
     assert_eq!(idle.rest().await, b"");
 }

@@ -28,7 +28,9 @@ impl Fixture {
 
     /// What `check --connect` says of these targets (YAML, indented by four).
     fn check_targets(&self, targets: &str) -> Ended {
-        let config = format!("sources:\n  - name: db\n    sqlite: {{ file: queue.db }}\n{targets}");
+        let config = format!(
+            "global: {{ query_timeout: 1h }}\nsources:\n  - name: db\n    sqlite: {{ file: queue.db }}\n{targets}"
+        );
         run_in(self.folder.path(), &config, &["check", "--connect"])
     }
 

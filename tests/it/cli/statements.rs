@@ -18,7 +18,8 @@ fn config(database: &str, name: &str) -> String {
     let (table, column, text) =
         (identifier(name), identifier(&format!("{name}2")), yaml(&format!("{name}3")));
     format!(
-        "sources:
+        "global: {{ query_timeout: 1h }}
+sources:
   - name: {text}
     {database}
     queues:

@@ -1,6 +1,5 @@
 //! The mock server, and the exporter that is configured for it.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use mssql_mock_tds::{
@@ -8,12 +7,13 @@ use mssql_mock_tds::{
     TerminalError,
 };
 use sqlqueue_exporter::clock::SharedClock;
-use sqlqueue_exporter::config::{self, Config, Environment, TargetConfig};
+use sqlqueue_exporter::config::{Config, Environment, TargetConfig};
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::{Rows, Value};
 use sqlqueue_exporter::statement::{self, Dialect, Statement, TailRequest};
 
 use crate::proxy::{self, Key, Log};
+use crate::support::patient_config;
 
 /// A mock server behind the proxy. Dropping it fails the test when a statement came by that was
 /// not registered.
@@ -37,14 +37,12 @@ impl Server {
     /// embedded database with `mssql:` in place of `sqlite:`.
     pub fn config(&self, targets: &str) -> Config {
         let database = format!(
-            "{{ host: 127.0.0.1, port: {}, database: Orders, user: sqlqueue, password_file: /password, \
+            "mssql: {{ host: 127.0.0.1, port: {}, database: Orders, user: sqlqueue, password_file: /password, \
              encryption: off }}",
             self.port
         );
-        let yaml = format!("sources:\n  - name: db\n    mssql: {database}\n{targets}");
         let environment = Environment::empty().with_file("/password", "p@ss;w{}rd'\" zażółć");
-        config::parse(&yaml, Path::new("test.yaml"), &environment)
-            .unwrap_or_else(|error| panic!("{error}\n{yaml}"))
+        patient_config(&database, targets, &environment)
     }
 
     pub fn exporter(&self, targets: &str, clock: SharedClock) -> Exporter {

@@ -67,7 +67,7 @@ async fn a_statement_ends_at_its_deadline() {
          SELECT COUNT_BIG(*) AS n FROM d AS a CROSS JOIN d AS b CROSS JOIN d AS c CROSS JOIN d AS d \
          CROSS JOIN d AS e CROSS JOIN d AS f CROSS JOIN d AS g CROSS JOIN d AS h",
     );
-    let error = connection.query(&slow, SHORT).await.unwrap_err();
+    let error = connection.query(&slow, Duration::from_millis(200)).await.unwrap_err();
     assert_eq!(error.reason, Reason::Timeout, "{error}");
     if error.connection_lost {
         connection = connect(settings, PATIENCE).await.unwrap();

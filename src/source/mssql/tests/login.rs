@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tokio::net::TcpSocket;
+
 use super::fake::{DONE_ERROR, ENCRYPT_NOT_SUP, error, logged_in, login_password, login_text, routing};
 use super::*;
 use crate::config::model::{Encryption, Endpoint, Trust};
@@ -64,15 +66,18 @@ async fn a_refused_login_names_the_error() {
 
 #[tokio::test]
 async fn an_unreachable_port_is_a_failed_connect() {
-    let server = Server::listen().await;
-    let settings = server.settings();
-    drop(server);
+    // Taken, so that nobody else can, and not listened on.
+    let closed = TcpSocket::new_v4().unwrap();
+    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let endpoint = Endpoint::Port(closed.local_addr().unwrap().port());
+    let settings = Mssql { endpoint, ..Server::listen().await.settings() };
     let error = connect(settings, PATIENCE).await.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Connect, true), "{error}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_never_answers_is_a_timeout() {
+    let time = StoppedTime::new();
     let server = Server::listen().await;
     for (encryption, hint) in [
         (Encryption::Required, "`required`"),
@@ -80,25 +85,38 @@ async fn a_server_that_never_answers_is_a_timeout() {
         (Encryption::Off, "`off`"),
     ] {
         let settings = Mssql { encryption, ..server.settings() };
-        let error = connect(settings, SHORT).await.unwrap_err();
+        let served = async {
+            let mut peer = server.accept().await;
+            peer.read().await;
+            time.pass(DEADLINE).await;
+            peer.closed().await;
+        };
+        let (connected, ()) = tokio::join!(connect(settings, DEADLINE), served);
+        let error = connected.unwrap_err();
         assert_eq!((error.reason, error.connection_lost), (Reason::Timeout, true), "{error}");
         assert!(error.message.contains(hint), "{error}");
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_without_tls_is_told_from_one_that_is_down() {
+    let time = StoppedTime::new();
     let server = Server::listen().await;
-    for (encryption, deadline, reason) in
-        [(Encryption::Required, PATIENCE, Reason::Connect), (Encryption::LoginOnly, SHORT, Reason::Timeout)]
+    for (encryption, reason) in
+        [(Encryption::Required, Reason::Connect), (Encryption::LoginOnly, Reason::Timeout)]
     {
         let settings = Mssql { encryption, ..server.settings() };
         let served = async {
             let mut peer = server.accept().await;
             peer.prelogin(ENCRYPT_NOT_SUP).await;
+            if reason == Reason::Timeout {
+                // The TLS handshake, which is ignored.
+                peer.read().await;
+                time.pass(DEADLINE).await;
+            }
             peer.closed().await;
         };
-        let (connected, ()) = tokio::join!(connect(settings, deadline), served);
+        let (connected, ()) = tokio::join!(connect(settings, DEADLINE), served);
         let error = connected.unwrap_err();
         assert_eq!(error.reason, reason, "{error}");
         assert!(error.message.contains("encryption is"), "{error}");

@@ -160,34 +160,40 @@ async fn an_answer_that_is_no_tds_loses_the_connection() {
     assert_lost(&mut connection, &mut peer).await;
 }
 
-/// The server's part in a cancellation: it reads a request and nothing happens until the client
-/// sends an attention signal.
-async fn stall_until_attention(peer: &mut Peer) {
+/// The server's part in a cancellation: it reads a request and nothing happens until the deadline
+/// has passed and the client sends an attention signal.
+async fn stall_until_attention(peer: &mut Peer, time: &StoppedTime) {
     peer.read().await;
+    time.pass(DEADLINE).await;
     assert_eq!(peer.read().await.0, ATTENTION);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn after_the_deadline_a_confirmed_cancel_keeps_the_connection() {
+    let time = StoppedTime::new();
     let (mut connection, mut peer) = session().await;
     let asked = statement("WAITFOR DELAY '1:00'");
     let served = async {
-        stall_until_attention(&mut peer).await;
+        stall_until_attention(&mut peer, &time).await;
         peer.answer(&done(DONE_ATTENTION)).await;
     };
-    let (answer, ()) = tokio::join!(connection.query(&asked, SHORT), served);
+    let (answer, ()) = tokio::join!(connection.query(&asked, DEADLINE), served);
     let error = answer.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Timeout, false), "{error}");
     assert!(error.message.contains("was cancelled"), "{error}");
     assert_usable(&mut connection, &mut peer).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn after_the_deadline_a_server_that_does_not_confirm_is_left() {
+    let time = StoppedTime::new();
     let (mut connection, mut peer) = session().await;
     let asked = statement("WAITFOR DELAY '1:00'");
-    let served = stall_until_attention(&mut peer);
-    let (answer, ()) = tokio::join!(connection.query(&asked, SHORT), served);
+    let served = async {
+        stall_until_attention(&mut peer, &time).await;
+        time.pass(CANCEL_TIMEOUT).await;
+    };
+    let (answer, ()) = tokio::join!(connection.query(&asked, DEADLINE), served);
     let error = answer.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Timeout, true), "{error}");
     assert_lost(&mut connection, &mut peer).await;
@@ -195,31 +201,39 @@ async fn after_the_deadline_a_server_that_does_not_confirm_is_left() {
 
 /// Whether the deadline struck between two rows or inside one cannot be known, and what follows
 /// half a row could be taken for anything.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn after_the_deadline_a_connection_with_half_an_answer_is_left() {
-    let whole = one_bigint(1);
-    let after_the_row = whole.len() - done(DONE_FINAL).len();
-    for cut in [after_the_row, after_the_row - 4] {
+    let time = StoppedTime::new();
+    // Far more than the sockets of both sides can hold between them: what is sent was received in
+    // part, at least.
+    let head = columns(&[("n", Kind::Integer(8)), ("text", Kind::NVarChar)]);
+    let long = row(&[fixed(&1_i64.to_le_bytes()), nvarchar(Some(&"x".repeat(4000)))]);
+    let rows = long.repeat(7);
+    for cut in [long.len(), long.len() - 4] {
         let (mut connection, mut peer) = session().await;
         let asked = statement("SELECT 1");
-        let (begun, rest) = whole.split_at(cut);
+        let (begun, rest) = long.split_at(cut);
         let served = async {
             peer.read().await;
+            peer.begin(&head).await;
+            for _ in 0..150 {
+                peer.begin(&rows).await;
+            }
             peer.begin(begun).await;
+            time.pass(DEADLINE).await;
             assert_eq!(peer.read().await.0, ATTENTION);
             peer.answer(&[rest, done(DONE_ATTENTION).as_slice()].concat()).await;
         };
-        // Long enough for the first packet to arrive before it.
-        let deadline = Duration::from_secs(1);
-        let (answer, ()) = tokio::join!(connection.query(&asked, deadline), served);
+        let (answer, ()) = tokio::join!(connection.query(&asked, DEADLINE), served);
         let error = answer.unwrap_err();
         assert_eq!((error.reason, error.connection_lost), (Reason::Timeout, true), "{error}");
         assert_lost(&mut connection, &mut peer).await;
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn too_many_rows_are_cancelled_not_collected() {
+    let _time = StoppedTime::new();
     let (mut connection, mut peer) = session().await;
     let asked = statement("SELECT n FROM numbers");
     let many = row(&[fixed(&1_i64.to_le_bytes())]).repeat(1000);
@@ -253,16 +267,17 @@ async fn a_statement_nobody_waits_for_closes_the_connection() {
 
 /// The statement may end just as it is cancelled; the confirmation then comes as a message of its
 /// own, which must not become the answer of the next statement.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_crosses_the_cancel_is_not_mixed_up() {
+    let time = StoppedTime::new();
     let (mut connection, mut peer) = session().await;
     let asked = statement("SELECT 1");
     let served = async {
-        stall_until_attention(&mut peer).await;
+        stall_until_attention(&mut peer, &time).await;
         peer.answer(&one_bigint(1)).await;
         peer.answer(&done(DONE_ATTENTION)).await;
     };
-    let (answer, ()) = tokio::join!(connection.query(&asked, SHORT), served);
+    let (answer, ()) = tokio::join!(connection.query(&asked, DEADLINE), served);
     let error = answer.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Timeout, true), "{error}");
     assert_lost(&mut connection, &mut peer).await;

@@ -1,0 +1,104 @@
+//! Reads the scripts of `sql/mssql` as `sqlcmd` does: `:r` includes, `$(variables)`, and `GO` between
+//! batches.
+
+use std::path::{Path, PathBuf};
+
+/// What is sent to the server at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// The file that it stands in, below `sql/mssql`.
+    pub file: String,
+    pub text: String,
+}
+
+/// The batches of a script, in order, with the schema filled in. `edit` is given the text of each file.
+pub fn batches(file: &str, schema: &str, edit: &dyn Fn(&str, String) -> String) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    read(file, schema, edit, &mut batches);
+    batches
+}
+
+/// A script's text.
+pub fn text(file: &str) -> String {
+    let path = folder().join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sql/mssql")
+}
+
+fn read(file: &str, schema: &str, edit: &dyn Fn(&str, String) -> String, batches: &mut Vec<Batch>) {
+    let script = edit(file, text(file)).replace("$(SchemaName)", schema);
+    assert!(!script.contains("$("), "{file} has a variable that nobody sets");
+    let mut open = String::new();
+    for line in script.lines() {
+        let command = line.strip_prefix(':').map(|command| command.split_whitespace().collect::<Vec<_>>());
+        match command.as_deref() {
+            Some(["r", included]) => {
+                end(file, &mut open, batches);
+                read(included, schema, edit, batches);
+            }
+            // That a failed batch ends the script is what whoever runs these batches does.
+            Some(["on", "error", "exit"]) => {}
+            Some(other) => panic!("{file}: sqlcmd's :{} is not known here", other.join(" ")),
+            None if line.trim().eq_ignore_ascii_case("GO") => end(file, &mut open, batches),
+            None => {
+                open.push_str(line);
+                open.push('\n');
+            }
+        }
+    }
+    end(file, &mut open, batches);
+}
+
+fn end(file: &str, open: &mut String, batches: &mut Vec<Batch>) {
+    let text = std::mem::take(open);
+    // A batch of comments only is none.
+    if text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--")) {
+        batches.push(Batch { file: file.to_owned(), text });
+    }
+}
+
+#[test]
+fn a_script_is_read_with_its_includes_in_order() {
+    let batches = batches("install.sql", "queue", &|_, text| text);
+    let mut files: Vec<&str> = batches.iter().map(|batch| batch.file.as_str()).collect();
+    files.dedup();
+    assert_eq!(files.first(), Some(&"install.sql"));
+    assert_eq!(files.last(), Some(&"install.sql"));
+    let included = script_lines("install.sql", ":r ");
+    assert_eq!(files[1..files.len() - 1], included);
+    assert!(included.len() > 10, "{included:?}");
+    assert!(batches.iter().any(|batch| batch.text.contains("CREATE TABLE [queue].JobQueue")));
+    for batch in &batches {
+        assert!(!batch.text.contains("\nGO\n") && !batch.text.contains("$("), "{batch:?}");
+    }
+}
+
+#[test]
+fn every_script_is_installed_or_run_by_hand() {
+    let by_hand = ["install.sql", "uninstall.sql", "permissions.sql", "notifications/step_template.sql"];
+    let mut known: Vec<String> = script_lines("install.sql", ":r ");
+    known.extend(by_hand.map(str::to_owned));
+    let mut found = Vec::new();
+    let mut folders = vec![folder()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "sql") {
+                found.push(path.strip_prefix(folder()).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    for file in found {
+        assert!(known.contains(&file), "{file} is neither in install.sql nor known to be run by hand");
+    }
+}
+
+/// The rest of each line of a script that begins so.
+fn script_lines(file: &str, begins: &str) -> Vec<String> {
+    text(file).lines().filter_map(|line| line.strip_prefix(begins)).map(str::to_owned).collect()
+}
