@@ -17,11 +17,13 @@ pub(super) const HEIGHT: f64 = 80.0;
 
 /// How much of the past a chart can show; the shortest that holds everything is used, so that an
 /// exporter that has just started does not show an empty hour.
-const WINDOWS: [(Duration, &str); 3] = [
-    (Duration::from_secs(300), "5 minutes"),
-    (Duration::from_secs(900), "15 minutes"),
-    (Duration::from_secs(3600), "hour"),
+const WINDOWS: [(Duration, &str, &str); 4] = [
+    (Duration::from_secs(60), "minute", "1 minute"),
+    (Duration::from_secs(300), "5 minutes", "5 minutes"),
+    (Duration::from_secs(900), "15 minutes", "15 minutes"),
+    LONGEST,
 ];
+const LONGEST: (Duration, &str, &str) = (Duration::from_secs(3600), "hour", "1 hour");
 
 /// The time that the charts of a page show: all of them the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(super) struct Window {
     length: Duration,
     /// `hour` or `5 minutes`, which follows "the last".
     pub(super) name: &'static str,
+    /// `1 hour` or `5 minutes`, which comes before "ago".
+    pub(super) length_name: &'static str,
 }
 
 /// A line, and the area below it.
@@ -47,10 +51,9 @@ impl Window {
     /// The window of a page made at `now`, for points that go back to `oldest`.
     pub(super) fn new(now: Duration, oldest: Option<Duration>) -> Self {
         let reach = oldest.map_or(Duration::ZERO, |oldest| now.saturating_sub(oldest));
-        let last = WINDOWS.len() - 1;
-        let fits = WINDOWS.iter().position(|(length, _)| reach <= *length).unwrap_or(last);
-        let (length, name) = WINDOWS.get(fits).copied().unwrap_or((Duration::from_secs(3600), "hour"));
-        Self { now, length, name }
+        let fits = WINDOWS.into_iter().find(|(length, ..)| reach <= *length);
+        let (length, name, length_name) = fits.unwrap_or(LONGEST);
+        Self { now, length, name, length_name }
     }
 
     /// Where a moment is, from 0 on the left to [`WIDTH`] on the right.
@@ -138,7 +141,9 @@ mod tests {
     #[test]
     fn the_shortest_window_that_holds_everything_is_used() {
         let name = |oldest| Window::new(seconds(10_000), oldest).name;
-        assert_eq!(name(None), "5 minutes");
+        assert_eq!(name(None), "minute");
+        assert_eq!(name(Some(seconds(9_940))), "minute");
+        assert_eq!(name(Some(seconds(9_939))), "5 minutes");
         assert_eq!(name(Some(seconds(9_700))), "5 minutes");
         assert_eq!(name(Some(seconds(9_699))), "15 minutes");
         assert_eq!(name(Some(seconds(9_099))), "hour");
@@ -147,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_present_is_on_the_right_and_what_is_too_old_on_the_left() {
-        let window = Window::new(seconds(10_000), None);
+        let window = Window::new(seconds(10_000), Some(seconds(9_700)));
         for (at, x) in [(10_000, WIDTH), (9_850, WIDTH / 2.0), (9_700, 0.0), (0, 0.0)] {
             assert!((window.x(seconds(at)) - x).abs() < 1e-9, "{at}");
         }

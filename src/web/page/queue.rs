@@ -167,6 +167,7 @@ fn figure(
         line,
         objective_y: drawn.map(|objective| format!("{:.1}", chart::height_of(number(objective), top))),
         window: window.name,
+        since: window.length_name,
     }
 }
 

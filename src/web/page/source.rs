@@ -32,6 +32,8 @@ pub(super) struct SourceView {
     pub(super) attempts: Vec<AttemptRow>,
     pub(super) notifications: Vec<NotificationRow>,
     pub(super) sampling: Vec<SamplingRow>,
+    /// The last errors, those that say the same taken together.
+    pub(super) errors: Vec<ErrorView>,
     /// Every reason for which a sample of this source failed.
     pub(super) reasons: Vec<ReasonView>,
 }
@@ -73,16 +75,17 @@ pub(super) struct SamplingRow {
     pub(super) failed: String,
     /// The failed ones by reason.
     pub(super) by_reason: String,
-    pub(super) last_error: Option<ErrorView>,
 }
 
-/// The last error of a target.
+/// The last error of one or more targets.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ErrorView {
     pub(super) reason: &'static str,
     /// The server's words, or where to find them.
     pub(super) message: String,
+    /// When it was last seen.
     pub(super) at: Moment,
+    pub(super) targets: String,
 }
 
 /// A reason in plain words.
@@ -125,6 +128,7 @@ pub(super) fn view(
         attempts: Vec::new(),
         notifications: Vec::new(),
         sampling: source.targets.iter().map(|target| sampling(target, now)).collect(),
+        errors: errors(source, now),
         reasons: reasons(source),
     };
     for target in &source.targets {
@@ -227,16 +231,37 @@ fn sampling(target: &TargetState, now: Now) -> SamplingRow {
         last_good: sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
         failed: count(failed),
         by_reason: by_reason.join(", "),
-        last_error: sampling.last_error.as_ref().map(|error| error_view(error, now)),
     }
 }
 
-fn error_view(error: &LastError, now: Now) -> ErrorView {
-    ErrorView {
-        reason: error.reason.as_str(),
-        message: message(error),
-        at: Moment::new(error.at_ms, now.unix_ms),
+fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
+    let mut alike: Vec<(&LastError, i64, Vec<String>)> = Vec::new();
+    for target in &source.targets {
+        let Some(error) = &target.sampling.last_error else { continue };
+        let name = target_name(target);
+        let same = |known: &LastError| known.reason == error.reason && known.message == error.message;
+        match alike.iter_mut().find(|(known, ..)| same(known)) {
+            Some((_, at_ms, names)) => {
+                *at_ms = error.at_ms.max(*at_ms);
+                names.push(name);
+            }
+            None => alike.push((error, error.at_ms, vec![name])),
+        }
     }
+    alike
+        .into_iter()
+        .map(|(error, at_ms, names)| ErrorView {
+            reason: error.reason.as_str(),
+            message: message(error),
+            at: Moment::new(at_ms, now.unix_ms),
+            targets: names.join(", "),
+        })
+        .collect()
+}
+
+/// A target within its source.
+pub(super) fn target_name(target: &TargetState) -> String {
+    format!("{} {}", words::kind(target.label), visible(&target.name))
 }
 
 /// What the server said.

@@ -89,4 +89,5 @@ pub(super) struct Figure {
     /// Where the objective runs, if it is drawn.
     pub(super) objective_y: Option<String>,
     pub(super) window: &'static str,
+    pub(super) since: &'static str,
 }

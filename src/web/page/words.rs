@@ -32,7 +32,7 @@ pub(super) const fn remedy(reason: Reason) -> &'static str {
     match reason {
         Reason::Connect => {
             "Look whether the server runs and takes connections over TCP, at the firewall, and at host, port and \
-             ca_file in the configuration."
+             ca_file in the configuration; with sqlite, whether the file is there and may be read."
         }
         Reason::Login => {
             "Look at user, password and database in the configuration, and whether the database is online and open \

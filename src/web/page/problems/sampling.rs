@@ -6,7 +6,7 @@ use super::{Problem, Severity, subject};
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetData, TargetState};
 use crate::web::page::quantity::{counted, span, visible};
-use crate::web::page::source::{age_of, message};
+use crate::web::page::source::{age_of, message, target_name};
 use crate::web::page::{Now, words};
 
 pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Problem> {
@@ -79,10 +79,7 @@ fn failure(
     } else {
         Severity::Notice
     };
-    let names: Vec<String> = failing
-        .iter()
-        .map(|target| format!("{} {}", words::kind(target.label), visible(&target.name)))
-        .collect();
+    let names: Vec<String> = failing.iter().map(|target| target_name(target)).collect();
     let what = if is_down { "does not answer" } else { "cannot be sampled in full" };
     let age = match age_of(first, now) {
         Some(age) => format!("the last good sample is {age} old"),

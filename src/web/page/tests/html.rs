@@ -93,7 +93,7 @@ fn unescaped(text: &str) -> String {
 /// Fails unless every element that needs an end has it, ids are unique, and references lead somewhere.
 #[track_caller]
 pub(super) fn assert_well_formed(html: &str) {
-    const WITHOUT_END: [&str; 4] = ["!doctype", "meta", "link", "path"];
+    const WITHOUT_END: [&str; 5] = ["!doctype", "meta", "link", "path", "br"];
     let tags = tags(html);
     let mut open: Vec<&str> = Vec::new();
     for tag in &tags {
