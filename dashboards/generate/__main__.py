@@ -20,7 +20,8 @@ def generated() -> dict[str, str]:
     """The text of each file, by its name."""
     dashboards = [module.build() for module in (overview, queue, run_log, exporter)]
     return {
-        f"{dashboard.uid}.json": json.dumps(dashboard, cls=JSONEncoder, indent=2, sort_keys=True) + "\n"
+        f"{dashboard.uid}.json": json.dumps(dashboard, cls=JSONEncoder, indent=2, sort_keys=True, ensure_ascii=False)
+        + "\n"
         for dashboard in dashboards
     }
 
@@ -28,7 +29,7 @@ def generated() -> dict[str, str]:
 def differences() -> list[str]:
     """What is different between the files and what would be written, as a diff; also a file that nothing writes."""
     wanted = generated()
-    present = {path.name: path.read_text() for path in FOLDER.glob("*.json")}
+    present = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.json")}
     lines: list[str] = []
     for name in sorted(wanted.keys() | present.keys()):
         old, new = present.get(name, ""), wanted.get(name, "")
@@ -47,7 +48,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     for name, text in generated().items():
-        (FOLDER / name).write_text(text)
+        (FOLDER / name).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -2,8 +2,8 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import base, promql
-from .panels import GREEN, RED, Query, heat_map, stat, time_series
+from . import base, objectives, promql
+from .panels import GREEN, RED, Query, heat_map, objective, stat, time_series
 from .promql import heat, quantile
 
 _SOURCE = 'source=~"$source"'
@@ -110,9 +110,10 @@ def _samples() -> list:
         time_series(
             203,
             "Time since the last good sample",
-            "For each target. Its gauges are withdrawn when they are older than `stale_after`.",
+            "For each target. Its gauges are withdrawn when they are older than `stale_after`, the dashed line.",
             "s",
             Query(f"max by ({_TARGET}) (time() - {_series('sqlqueue_last_sample_timestamp_seconds')})"),
+            objective("stale_after", f"min by (source) ({_series('sqlqueue_stale_after_seconds')})"),
             alerts=("SqlQueueTargetNotSampled",),
         ),
         time_series(
@@ -149,9 +150,11 @@ def _samples() -> list:
         time_series(
             208,
             "Clock skew",
-            "The database's clock minus the exporter's. Ages are computed by the database's clock alone.",
+            "The database's clock minus the exporter's; the dashed line is `max_clock_skew`, which holds either way. "
+            "Ages are computed by the database's clock alone.",
             "s",
             Query(f"max by (instance, source) ({_series('sqlqueue_clock_skew_seconds')})", "{{source}} {{instance}}"),
+            objective("max_clock_skew", f"max by (source) ({_series(objectives.MAX_CLOCK_SKEW.metric)})"),
             signed=True,
             alerts=("SqlQueueClockSkew",),
         ),

@@ -2,9 +2,9 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import base, links, promql
+from . import base, links, objectives, promql
 from .panels import FAULTS, SHARE, Column, Query, stat, table, time_series
-from .promql import QUEUE_OBJECTIVES, RUN_LOG_OBJECTIVES, missed, per_minute
+from .promql import per_minute
 
 _SOURCE = 'source=~"$source"'
 
@@ -51,7 +51,7 @@ def _wrong_now() -> list:
             "Missed objectives",
             "Objectives of the configuration that are missed now: each counts once for each queue or run log.",
             "none",
-            Query(f"count({_missed()}) or vector(0)"),
+            Query(f"count({objectives.missed(_series)}) or vector(0)"),
             FAULTS,
         ),
         stat(
@@ -66,12 +66,12 @@ def _wrong_now() -> list:
         ),
         stat(
             104,
-            "Oldest sample",
-            "Time since the last good sample of the target that was left alone for longest. Gauges older than "
-            "`stale_after` (60 s by default) are withdrawn.",
-            "s",
-            Query(f"max(time() - {_series('sqlqueue_last_sample_timestamp_seconds')})"),
-            [(None, "green"), (60.0, "red")],
+            "Targets not sampled",
+            "Queues and logs whose last good sample is older than `stale_after`, or that were never sampled: their "
+            "gauges are withdrawn, and nothing is known of them.",
+            "none",
+            Query(f"count({_not_sampled()}) or vector(0)"),
+            FAULTS,
             alerts=("SqlQueueTargetNotSampled",),
         ),
         stat(
@@ -128,12 +128,13 @@ def _wrong_now() -> list:
             108,
             "Objectives that are missed",
             "The objectives of the configuration that are missed now, and by how much: 200 % is twice what is allowed. "
-            "An alert waits for a while before it fires; this table does not.",
+            "An alert waits for a while before it fires; this table does not. Ratios are measured by the rules in "
+            "alerts/.",
             {"objective": "Objective", "source": "Source", "queue": "Queue", "run_log": "Run log"},
             [
                 Column(
                     "Of the objective",
-                    f"max by (objective, source, queue, run_log) ({_missed()})",
+                    f"max by (objective, source, queue, run_log) ({objectives.missed(_series)})",
                     "percentunit",
                     SHARE,
                 )
@@ -145,18 +146,15 @@ def _wrong_now() -> list:
     ]
 
 
-def _missed() -> str:
-    return f"{missed(QUEUE_OBJECTIVES, _SOURCE)} or {missed(RUN_LOG_OBJECTIVES, _SOURCE)}"
+def _not_sampled() -> str:
+    last, stale_after = _series("sqlqueue_last_sample_timestamp_seconds"), _series("sqlqueue_stale_after_seconds")
+    return f"time() - {last} > {stale_after} or {stale_after} unless {last}"
 
 
 def _queues() -> object:
     def of_queue(expr: str) -> str:
         return f"max by (source, queue) ({expr})"
 
-    shares = " or ".join(
-        f'label_replace({objective.share(_SOURCE)}, "objective", "{objective.name}", "source", ".*")'
-        for objective in QUEUE_OBJECTIVES
-    )
     return table(
         201,
         "Queues",
@@ -171,7 +169,7 @@ def _queues() -> object:
             Column("Expired for", of_queue(_series("sqlqueue_oldest_expired_lease_seconds")), "s"),
             Column("Most attempts", of_queue(_series("sqlqueue_max_attempts"))),
             Column("Failed", of_queue(_series("sqlqueue_jobs", state="failed"))),
-            Column("Of an objective", of_queue(shares), "percentunit", SHARE),
+            Column("Of an objective", of_queue(objectives.shares(objectives.OF_QUEUES, _series)), "percentunit", SHARE),
         ],
         {"source": _TO_EXPORTER, "queue": _TO_QUEUE},
         "No queue is watched",
@@ -182,10 +180,6 @@ def _run_logs() -> object:
     def of_log(expr: str, aggregate: str = "max") -> str:
         return f"{aggregate} by (source, run_log) ({expr})"
 
-    shares = " or ".join(
-        f'label_replace({objective.share(_SOURCE)}, "objective", "{objective.name}", "source", ".*")'
-        for objective in RUN_LOG_OBJECTIVES
-    )
     return table(
         202,
         "Run logs",
@@ -205,7 +199,7 @@ def _run_logs() -> object:
             ),
             Column("Skipped in a row", of_log(_series("sqlqueue_run_consecutive_skips"))),
             Column("Lock held for", of_log(_series("sqlqueue_run_lock_held_seconds")), "s"),
-            Column("Of an objective", of_log(shares), "percentunit", SHARE),
+            Column("Of an objective", of_log(objectives.shares(objectives.OF_RUN_LOGS, _series)), "percentunit", SHARE),
         ],
         {"source": _TO_EXPORTER, "run_log": _TO_RUN_LOG},
         "No run log is watched",
@@ -214,7 +208,6 @@ def _run_logs() -> object:
 
 
 def _over_time() -> list:
-    ready_age = QUEUE_OBJECTIVES[0]
     return [
         time_series(
             301,
@@ -222,7 +215,7 @@ def _over_time() -> list:
             "Age of the oldest ready job of each queue as a share of `max_ready_age`: 100 % is as old as it may "
             "become.",
             "percentunit",
-            Query(f"max by (source, queue) ({ready_age.share(_SOURCE)})", "{{source}} {{queue}}"),
+            Query(f"max by (source, queue) ({objectives.MAX_READY_AGE.share(_series)})", "{{source}} {{queue}}"),
             alerts=("SqlQueueNoWorker", "SqlQueueReadyJobTooOld"),
         ),
         time_series(

@@ -32,9 +32,6 @@ FAULTS = [(None, GREEN), (1.0, RED)]
 SHARE = [(None, GREEN), (0.8, YELLOW), (1.0, RED)]
 PLAIN = [(None, BLUE)]
 
-# The query that is drawn as a threshold: dashed, red and never filled.
-OBJECTIVE = "Objective"
-
 
 @dataclass(frozen=True)
 class Query:
@@ -43,11 +40,13 @@ class Query:
     expr: str
     legend: str = "__auto"
     ref_id: str = ""
+    # Drawn as a threshold: dashed, red and never filled.
+    threshold: bool = False
 
 
-def objective(expr: str) -> Query:
+def objective(name: str, expr: str) -> Query:
     """A query that is drawn as a threshold."""
-    return Query(expr, "objective", OBJECTIVE)
+    return Query(expr, name, name, threshold=True)
 
 
 def time_series(
@@ -76,16 +75,17 @@ def time_series(
     ).line_width(1).fill_opacity(30 if stacked else 10).show_points(common.VisibilityMode.NEVER)
     if stacked:
         panel.stacking(build_common.StackingConfig().mode(common.StackingMode.NORMAL).group("A"))
-    if any(query.ref_id == OBJECTIVE for query in queries):
-        panel.override_by_query(
-            OBJECTIVE,
-            [
-                dashboard.DynamicConfigValue("color", {"mode": "fixed", "fixedColor": RED}),
-                dashboard.DynamicConfigValue("custom.lineStyle", {"fill": "dash", "dash": [10, 10]}),
-                dashboard.DynamicConfigValue("custom.fillOpacity", 0),
-                dashboard.DynamicConfigValue("custom.stacking", {"group": OBJECTIVE, "mode": "none"}),
-            ],
-        )
+    for query in queries:
+        if query.threshold:
+            panel.override_by_query(
+                query.ref_id,
+                [
+                    dashboard.DynamicConfigValue("color", {"mode": "fixed", "fixedColor": RED}),
+                    dashboard.DynamicConfigValue("custom.lineStyle", {"fill": "dash", "dash": [10, 10]}),
+                    dashboard.DynamicConfigValue("custom.fillOpacity", 0),
+                    dashboard.DynamicConfigValue("custom.stacking", {"group": query.ref_id, "mode": "none"}),
+                ],
+            )
     return panel
 
 
@@ -156,7 +156,11 @@ def table(
         )
     )
     for label, heading in labels.items():
-        properties = [dashboard.DynamicConfigValue("displayName", heading)]
+        properties = [
+            dashboard.DynamicConfigValue("displayName", heading),
+            # Else an empty cell would say what the empty table says.
+            dashboard.DynamicConfigValue("noValue", ""),
+        ]
         if label in links:
             targets = [{"title": text, "url": url} for text, url in links[label]]
             properties.append(dashboard.DynamicConfigValue("links", targets))
@@ -164,6 +168,7 @@ def table(
     for name, column in zip(names, columns, strict=True):
         properties = [
             dashboard.DynamicConfigValue("displayName", column.title),
+            dashboard.DynamicConfigValue("noValue", "–"),
             dashboard.DynamicConfigValue("unit", column.unit),
         ]
         if column.steps:

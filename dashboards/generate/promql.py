@@ -1,6 +1,4 @@
-"""Selectors that carry a dashboard's variables, and the objectives."""
-
-from dataclasses import dataclass
+"""Pieces of PromQL: selectors that carry a dashboard's variables, rates, quantiles."""
 
 # In every selector of every panel, so that the choice of job and instance holds for all of them.
 EXPORTER = ('job=~"$job"', 'instance=~"$instance"')
@@ -49,86 +47,6 @@ def per_minute(selector: str, by: str, each: str = "") -> str:
     """
     once = f"max by ({each or by}) ({rate(selector)})"
     return f"sum by ({by}) ({once}) * 60" if each else f"{once} * 60"
-
-
-@dataclass(frozen=True)
-class Objective:
-    """An objective and what is compared with it."""
-
-    # As in the configuration.
-    name: str
-    # Its gauge.
-    metric: str
-    # PromQL of the value, a format with the place {matchers} in each of its selectors.
-    value: str
-    # The label, beside `source`, that tells one target from another.
-    target: str
-
-    def value_of(self, *matchers: str) -> str:
-        """The value, with the labels of the objective."""
-        return self.value.format(matchers=", ".join(EXPORTER + matchers))
-
-    def share(self, *matchers: str) -> str:
-        """The value as a share of the objective: above 1 is a miss."""
-        on = f"on (job, instance, source, {self.target})"
-        return f"{self.value_of(*matchers)} / {on} {select(self.metric, *matchers)}"
-
-
-QUEUE_OBJECTIVES = [
-    Objective(
-        "max_ready_age",
-        "sqlqueue_objective_max_ready_age_seconds",
-        "sqlqueue_oldest_ready_age_seconds{{{matchers}}}",
-        "queue",
-    ),
-    Objective(
-        "max_expired_age",
-        "sqlqueue_objective_max_expired_age_seconds",
-        "sqlqueue_oldest_expired_lease_seconds{{{matchers}}}",
-        "queue",
-    ),
-    Objective(
-        "max_attempts",
-        "sqlqueue_objective_max_attempts",
-        "sqlqueue_max_attempts{{{matchers}}}",
-        "queue",
-    ),
-    Objective(
-        "max_failed_jobs",
-        "sqlqueue_objective_max_failed_jobs",
-        'sqlqueue_jobs{{{matchers}, state="failed"}}',
-        "queue",
-    ),
-]
-
-RUN_LOG_OBJECTIVES = [
-    Objective(
-        "max_run_gap",
-        "sqlqueue_objective_max_run_gap_seconds",
-        "(time() - max by (job, instance, source, run_log) (sqlqueue_run_last_start_timestamp_seconds{{{matchers}}}))",
-        "run_log",
-    ),
-    Objective(
-        "max_consecutive_skips",
-        "sqlqueue_objective_max_consecutive_skips",
-        "sqlqueue_run_consecutive_skips{{{matchers}}}",
-        "run_log",
-    ),
-    Objective(
-        "max_log_age",
-        "sqlqueue_objective_max_log_age_seconds",
-        "(time() - sqlqueue_run_log_oldest_row_timestamp_seconds{{{matchers}}})",
-        "run_log",
-    ),
-]
-
-
-def missed(objectives: list[Objective], *matchers: str) -> str:
-    """The objectives that are missed now, each with its name, as shares above 1."""
-    return " or ".join(
-        f'label_replace({objective.share(*matchers)} > 1, "objective", "{objective.name}", "source", ".*")'
-        for objective in objectives
-    )
 
 
 def quantile(q: float, histogram: str, by: str = "") -> str:

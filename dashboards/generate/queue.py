@@ -2,12 +2,11 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import base, promql
+from . import base, objectives, promql
 from .panels import FAULTS, SHARE, Query, heat_map, objective, stat, time_series
-from .promql import NOT_OK, QUEUE_OBJECTIVES, heat, per_minute, quantile
+from .promql import NOT_OK, heat, per_minute, quantile
 
 _QUEUE = ('source="$source"', 'queue="$queue"')
-_READY_AGE, _EXPIRED_AGE, _ATTEMPTS, _FAILED = QUEUE_OBJECTIVES
 
 
 def _series(metric: str, *matchers: str, **equal: str) -> str:
@@ -19,8 +18,8 @@ def _gauge(metric: str, by: str = "queue", **equal: str) -> str:
     return f"max by ({by}) ({_series(metric, **equal)})"
 
 
-def _objective(of: promql.Objective) -> Query:
-    return objective(_gauge(of.metric))
+def _objective(of: objectives.Objective) -> Query:
+    return objective(of.name, _gauge(of.metric))
 
 
 def build() -> dashboard.Dashboard:
@@ -60,7 +59,7 @@ def _now() -> list:
             "Of its objective",
             "The age of the oldest ready job as a share of `max_ready_age`; above 100 % it is missed.",
             "percentunit",
-            Query(f"max({_READY_AGE.share(*_QUEUE)})"),
+            Query(f"max({objectives.MAX_READY_AGE.share(_series)})"),
             SHARE,
             alerts=("SqlQueueNoWorker", "SqlQueueReadyJobTooOld"),
         ),
@@ -117,7 +116,7 @@ def _jobs() -> list:
             "or workers that are gone.",
             "s",
             Query(_gauge("sqlqueue_oldest_ready_age_seconds"), "oldest ready job"),
-            _objective(_READY_AGE),
+            _objective(objectives.MAX_READY_AGE),
             alerts=("SqlQueueNoWorker", "SqlQueueReadyJobTooOld", "SqlQueueBacklogGrowing"),
         ),
         time_series(
@@ -127,7 +126,7 @@ def _jobs() -> list:
             "nobody puts the jobs of dead workers back.",
             "s",
             Query(_gauge("sqlqueue_oldest_expired_lease_seconds"), "oldest expired lease"),
-            _objective(_EXPIRED_AGE),
+            _objective(objectives.MAX_EXPIRED_AGE),
             alerts=("SqlQueueExpiredLeasesNotRecovered",),
         ),
         time_series(
@@ -145,7 +144,7 @@ def _jobs() -> list:
             "short",
             Query(_gauge("sqlqueue_max_attempts"), "most attempts"),
             Query(_gauge("sqlqueue_retrying_jobs"), "jobs tried before"),
-            _objective(_ATTEMPTS),
+            _objective(objectives.MAX_ATTEMPTS),
             alerts=("SqlQueuePoisonJob",),
         ),
         time_series(
@@ -154,7 +153,7 @@ def _jobs() -> list:
             "Jobs that were given up; the dashed line is `max_failed_jobs`.",
             "short",
             Query(_gauge("sqlqueue_jobs", state="failed"), "failed"),
-            _objective(_FAILED),
+            _objective(objectives.MAX_FAILED_JOBS),
             alerts=("SqlQueueFailedJobs",),
         ),
     ]
@@ -175,13 +174,15 @@ def _attempts() -> list:
         time_series(
             302,
             "Share of attempts that came to nothing",
-            "Attempts that ended with an error or were lost, as a share of all that ended.",
+            "Attempts that ended with an error or were lost, as a share of all that ended; the dashed line is "
+            "`max_lost_ratio`.",
             "percentunit",
             Query(
                 f"sum by (outcome) ({promql.rate(_series('sqlqueue_attempts_total', NOT_OK))})"
                 f" / ignoring (outcome) group_left () sum({promql.rate(attempts)})",
                 "{{outcome}}",
             ),
+            _objective(objectives.MAX_LOST_RATIO),
             alerts=("SqlQueueLeasesLost",),
         ),
         time_series(

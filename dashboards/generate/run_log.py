@@ -2,12 +2,11 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import base, promql
+from . import base, objectives, promql
 from .panels import BLUE, GREEN, ORANGE, RED, SHARE, YELLOW, Query, heat_map, objective, stat, time_series, timeline
-from .promql import NOT_OK, RUN_LOG_OBJECTIVES, heat, per_minute, quantile
+from .promql import NOT_OK, heat, per_minute, quantile
 
 _LOG = ('source="$source"', 'run_log="$run_log"')
-_RUN_GAP, _SKIPS, _LOG_AGE = RUN_LOG_OBJECTIVES
 
 # The worst outcome of an interval wins. A skip is the least of them: beside a run that worked it only
 # says that two of them met.
@@ -27,8 +26,8 @@ def _age(metric: str, by: str = "run_log") -> str:
     return f"time() - max by ({by}) ({_series(metric)})"
 
 
-def _objective(of: promql.Objective) -> Query:
-    return objective(_gauge(of.metric))
+def _objective(of: objectives.Objective) -> Query:
+    return objective(of.name, _gauge(of.metric))
 
 
 def build() -> dashboard.Dashboard:
@@ -68,7 +67,7 @@ def _now() -> list:
             "Of its objective",
             "The time since the last start as a share of `max_run_gap`; above 100 % it is missed.",
             "percentunit",
-            Query(f"max({_RUN_GAP.share(*_LOG)})"),
+            Query(f"max({objectives.MAX_RUN_GAP.share(_series)})"),
             SHARE,
             alerts=("SqlQueueSchedulerStopped",),
         ),
@@ -134,7 +133,7 @@ def _runs() -> list:
             "high as the time between two runs.",
             "s",
             Query(_age("sqlqueue_run_last_start_timestamp_seconds"), "since the last start"),
-            _objective(_RUN_GAP),
+            _objective(objectives.MAX_RUN_GAP),
             alerts=("SqlQueueSchedulerStopped",),
         ),
         time_series(
@@ -151,7 +150,7 @@ def _runs() -> list:
             "Runs skipped since the last run that was not; the dashed line is `max_consecutive_skips`.",
             "short",
             Query(_gauge("sqlqueue_run_consecutive_skips"), "skipped in a row"),
-            _objective(_SKIPS),
+            _objective(objectives.MAX_CONSECUTIVE_SKIPS),
             alerts=("SqlQueueEveryRunSkipped", "SqlQueueRunsOverlap"),
         ),
         time_series(
@@ -181,13 +180,17 @@ def _steps() -> list:
         time_series(
             302,
             "Share that did not end ok",
-            "Rows of each step that ended otherwise than ok, as a share of its rows.",
+            "Rows of each step that ended otherwise than ok, as a share of its rows; the dashed lines are "
+            "the objectives.",
             "percentunit",
             Query(
                 f"sum by (step, outcome) ({promql.rate(_series('sqlqueue_run_steps_total', NOT_OK))})"
                 f" / ignoring (outcome) group_left () sum by (step) ({promql.rate(rows)})",
                 "{{step}} {{outcome}}",
             ),
+            _objective(objectives.MAX_SKIP_RATIO),
+            _objective(objectives.MAX_ERROR_RATIO),
+            _objective(objectives.MAX_WARNING_RATIO),
             alerts=("SqlQueueRunsOverlap", "SqlQueueStepErrors", "SqlQueueStepWarnings"),
         ),
         heat_map(
@@ -231,7 +234,25 @@ def _steps() -> list:
             "Empty for the other logs.",
             "s",
             Query(_gauge("sqlqueue_run_in_progress_seconds", "step"), "{{step}}"),
+        ),
+        time_series(
+            308,
+            "Time since the last error",
+            "For each step, the time since it last ended with an error. No data for a step that never did.",
+            "s",
+            Query(_age("sqlqueue_run_last_error_timestamp_seconds", "step"), "{{step}}"),
+            alerts=("SqlQueueStepFailing", "SqlQueueStepErrors"),
+        ),
+        time_series(
+            309,
+            "Slowdown",
+            "How many times as long as in its own past each step takes: the mean of an hour over that of the day "
+            "before. The dashed line is `max_slowdown`. Recorded by the rules in alerts/.",
+            "none",
+            Query(f"max by (step) ({objectives.slowdown(_series)})", "{{step}}"),
+            _objective(objectives.MAX_SLOWDOWN),
             width=24,
+            alerts=("SqlQueueStepSlow",),
         ),
     ]
 
@@ -275,7 +296,7 @@ def _watching() -> list:
             "level.",
             "s",
             Query(_age("sqlqueue_run_log_oldest_row_timestamp_seconds"), "oldest row"),
-            _objective(_LOG_AGE),
+            _objective(objectives.MAX_LOG_AGE),
             alerts=("SqlQueueRetentionStopped",),
         ),
         time_series(

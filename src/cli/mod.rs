@@ -3,21 +3,23 @@
 mod check;
 mod demo;
 mod log;
+mod manual;
 mod serve;
+mod service;
 mod sql;
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
 pub use log::{LogFormat, LogLevel};
 
-use crate::config::{self, Config, ConfigError, Environment, WebConfig};
-use crate::web::{self, BasicAuth, TelemetryPath, Tls};
+use crate::config::{self, Config, ConfigError, Environment, WebConfig, WebConfigFile, duration};
+use crate::demo::Incident;
+use crate::web::{self, Guard, TelemetryPath};
 
 /// Prometheus metrics from the work-queue and run-log tables of SQL Server.
 ///
@@ -26,9 +28,11 @@ use crate::web::{self, BasicAuth, TelemetryPath, Tls};
 #[derive(Debug, Parser)]
 #[command(
     name = "sqlqueue-exporter",
-    version,
+    version = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("SQLQUEUE_EXPORTER_COMMIT"), ")"),
     after_help = "Try it now, without a database:  sqlqueue-exporter demo\n\
-                  Before you deploy:               sqlqueue-exporter check --connect --config.file=FILE"
+                  Before you deploy:               sqlqueue-exporter check --connect --config.file=FILE\n\n\
+                  Ends with 0 when all is well (also when it was told to stop), with 1 when something is wrong\n\
+                  with the configuration, a database or the start, and with 2 when the command line is wrong."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -40,7 +44,11 @@ pub struct Cli {
 /// The options that every sub-command understands.
 #[derive(Debug, Args)]
 struct Options {
-    /// The YAML file that says which databases and tables to watch.
+    /// The YAML file that says which databases and tables to watch; or a folder, or a pattern.
+    ///
+    /// The YAML files of a folder (or those that a pattern such as '/etc/exporter/*.yaml' matches)
+    /// are one configuration: settings for all sources stand in one of them, and each has sources of
+    /// its own. SIGHUP makes the exporter read it again.
     #[arg(
         long = "config.file",
         value_name = "FILE",
@@ -59,16 +67,20 @@ struct Options {
     )]
     listen_addresses: Vec<String>,
 
+    /// Serve on the sockets that systemd opened (socket activation) instead of opening any.
+    #[arg(long = "web.systemd-socket", global = true, conflicts_with = "listen_addresses")]
+    systemd_socket: bool,
+
     /// The path of the metrics page.
     #[arg(long = "web.telemetry-path", value_name = "PATH", default_value_t, global = true)]
     telemetry_path: TelemetryPath,
 
     /// A YAML file with the TLS certificate and the users of the pages, in Prometheus' format.
     ///
-    /// It is the web configuration of the exporter-toolkit, so one file may serve all exporters:
-    /// `tls_server_config` with `cert_file`, `key_file` and `min_version`, and `basic_auth_users`;
-    /// what else there is in the format is refused by name. The file, the certificate and the key
-    /// are read at the start: restart the exporter after a change.
+    /// It is the web configuration of the exporter-toolkit, so one file may serve all exporters: TLS
+    /// with certificates of clients, users, HTTP headers and a rate limit. The file and the
+    /// certificates that it names are read again when they change; after a mistake the exporter says
+    /// so, and goes on as before.
     #[arg(long = "web.config.file", value_name = "FILE", global = true)]
     web_config_file: Option<PathBuf>,
 
@@ -99,6 +111,18 @@ enum Command {
     Check(CheckArgs),
     /// Print every statement that a configuration would run, ready to paste into a query window.
     Sql,
+    /// Print what makes a shell complete this program's options, for example
+    /// `sqlqueue-exporter completions bash >/etc/bash_completion.d/sqlqueue-exporter`.
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print a page of the manual: `sqlqueue-exporter man check | man -l -`.
+    Man {
+        /// The sub-command that it is about; without one, the program.
+        command: Option<String>,
+    },
     /// Run the whole thing on an embedded database with simulated workers and notification runs.
     Demo(DemoArgs),
 }
@@ -116,9 +140,21 @@ struct DemoArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// How fast it goes: 2 halves every pause, duration and lease. Between 0.1 and 100.
+    /// How fast it goes: 2 halves every pause, duration, lease and objective. Between 0.1 and 100.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
     speed: f64,
+
+    /// Cause this incident, and say what to look at.
+    #[arg(long, value_name = "NAME", value_enum)]
+    incident: Option<Incident>,
+
+    /// How long all goes well before the incident, whatever the speed.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse, requires = "incident")]
+    incident_after: Duration,
+
+    /// How long the incident lasts, whatever the speed; without it, until the demo is stopped.
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, requires = "incident")]
+    incident_for: Option<Duration>,
 
     /// Keep the database in this folder instead of a temporary one.
     #[arg(long, value_name = "DIR")]
@@ -128,16 +164,17 @@ struct DemoArgs {
 impl Options {
     /// How the web server behaves; reads the web configuration, if there is one.
     fn web(&self) -> Result<web::Options, Failure> {
-        let WebConfig { tls, users } = match &self.web_config_file {
-            Some(file) => config::load_web(file, &Environment::process())?,
-            None => WebConfig::default(),
+        let guard = match &self.web_config_file {
+            Some(file) => {
+                let (file, config) = WebConfigFile::open(file, &Environment::process())?;
+                Guard::following(file, config)?
+            }
+            None => Guard::fixed(WebConfig::default())?,
         };
         Ok(web::Options {
             telemetry_path: self.telemetry_path.clone(),
-            tls: tls.map(Tls::new),
-            auth: BasicAuth::new(&users)?.map(Arc::new),
             grace: GRACE,
-            ..web::Options::default()
+            ..web::Options::new(guard)
         })
     }
 }
@@ -151,6 +188,8 @@ pub fn run() -> ExitCode {
         Command::Check(arguments) => check::run(&options, &arguments),
         Command::Sql => sql::run(&options),
         Command::Demo(arguments) => demo::run(&options, arguments),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { command } => manual::page(command.as_deref()),
     };
     match outcome {
         Ok(code) => code,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use tokio::sync::mpsc;
 use tracing::info;
 
-use super::{Failure, Options, block_on, load};
+use super::{Failure, Options, block_on, load, service};
 use crate::clock::SystemClock;
 use crate::config::{self, Config, Environment};
 use crate::exporter::{Exporter, Reloading};
@@ -21,15 +21,32 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
 async fn serve(options: &Options, config: Config, web: web::Options) -> Result<(), Failure> {
     let stop = stop_signal();
     // Bound before anything is sampled: a port that is taken is told at once.
-    let listeners = web::bind(&options.listen_addresses).await?;
+    let listeners = if options.systemd_socket {
+        service::sockets()?
+    } else {
+        web::bind(&options.listen_addresses).await?
+    };
     let exporter = Exporter::new(config, SystemClock::shared())?;
     let file = options.config_file.clone();
     let reloading = Reloading {
-        read: Box::new(move || config::load(&file, &Environment::process())),
+        read: Box::new(move || {
+            service::reloading();
+            config::load(&file, &Environment::process())
+        }),
         asked: reload_signal(),
+        done: Box::new(service::ready),
         over_http: options.enable_lifecycle,
     };
-    exporter.run(listeners, web, Some(reloading), stop).await?;
+    let stop = async {
+        stop.await;
+        service::stopping();
+    };
+    // The sockets are open: whoever connects from now on is served.
+    service::ready();
+    tokio::select! {
+        served = exporter.run(listeners, web, Some(reloading), stop) => served?,
+        () = service::keep_watchdog_quiet() => {}
+    }
     info!("stopped");
     Ok(())
 }

@@ -14,13 +14,17 @@ pub enum ConfigError {
         /// Why.
         error: io::Error,
     },
-    /// The file can be read, and something in it is wrong.
-    Invalid {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong, in the order of the file; at least one.
-        problems: Vec<Problem>,
-    },
+    /// The files can be read, and something in them is wrong; at least one.
+    Invalid(Vec<InvalidFile>),
+}
+
+/// A configuration file in which something is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidFile {
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong, in the order of the file; at least one.
+    pub problems: Vec<Problem>,
 }
 
 /// One thing that is wrong in a configuration file.
@@ -52,12 +56,13 @@ impl fmt::Display for ConfigError {
             Self::Unreadable { file, error } => {
                 write!(f, "{}: cannot read the configuration: {error}", file.display())
             }
-            Self::Invalid { file, problems } => {
-                for (index, problem) in problems.iter().enumerate() {
-                    if index > 0 {
-                        writeln!(f)?;
+            Self::Invalid(files) => {
+                let mut separator = "";
+                for InvalidFile { file, problems } in files {
+                    for problem in problems {
+                        write!(f, "{separator}{}:{problem}", file.display())?;
+                        separator = "\n";
                     }
-                    write!(f, "{}:{problem}", file.display())?;
                 }
                 Ok(())
             }

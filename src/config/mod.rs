@@ -5,10 +5,11 @@
 //! and turned into the [`model`], which the rest of the program trusts.
 
 mod address;
-mod duration;
+pub(crate) mod duration;
 mod effective;
 mod environment;
 mod error;
+mod files;
 mod identifier;
 mod locate;
 pub mod model;
@@ -22,16 +23,16 @@ mod suggest;
 mod target;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod validate;
 mod web;
 mod yaml;
 
-use std::io::Read as _;
 use std::path::Path;
 
 pub use effective::UnwritableConfig;
 pub use environment::Environment;
-pub use error::{ConfigError, Problem};
+pub use error::{ConfigError, InvalidFile, Problem};
 pub use model::*;
 pub use objectives::{
     AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
@@ -40,32 +41,24 @@ pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTes
 pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;
 pub use target::TargetConfig;
-pub use web::{WebConfig, WebUser, load_web, parse_web};
+pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 
-/// Reads and checks a configuration file, and reads the secrets that it names.
+/// Reads and checks a configuration, and reads the secrets that it names. `path` is a file, a folder
+/// whose YAML files are read, or a pattern such as `/etc/exporter/*.yaml`; together the files are one
+/// configuration.
 ///
 /// # Errors
 ///
-/// When the file cannot be read, or when anything in it is wrong.
+/// When a file cannot be read, or when anything in it is wrong.
 pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
-    parse(&read(path)?, path, env)
-}
-
-/// The largest configuration file that is read, in bytes: far more than one needs, and far less than
-/// a device or a log given by mistake would bring.
-const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
-
-/// The text of a configuration file.
-fn read(path: &Path) -> Result<String, ConfigError> {
-    let unreadable = |error| ConfigError::Unreadable { file: path.to_owned(), error };
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
-        let limit = format!("it is larger than {} MiB: is it the right file?", MAX_FILE_BYTES / 1024 / 1024);
-        return Err(unreadable(std::io::Error::other(limit)));
+    let mut texts = Vec::new();
+    for file in files::find(path)? {
+        let text = files::read(&file, env)?;
+        texts.push((file, text));
     }
-    Ok(text)
+    let texts: Vec<(&Path, &str)> =
+        texts.iter().map(|(file, text)| (file.as_path(), text.as_str())).collect();
+    parse_all(&texts, env)
 }
 
 /// Checks the text of a configuration file, and reads the secrets that it names.
@@ -76,8 +69,27 @@ fn read(path: &Path) -> Result<String, ConfigError> {
 ///
 /// When anything in the text is wrong, or a secret cannot be read.
 pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<Config, ConfigError> {
-    let invalid = |problems| ConfigError::Invalid { file: file_name.to_owned(), problems };
-    let raw = yaml::read(yaml).map_err(|problem| invalid(vec![problem]))?;
-    let directory = file_name.parent().unwrap_or(Path::new(""));
-    validate::config(raw, directory, env).map_err(|findings| invalid(validate::problems(&findings, yaml)))
+    parse_all(&[(file_name, yaml)], env)
+}
+
+/// The same of several files, each given by its name and its text, that are one configuration: the
+/// settings for all sources stand in one of them, and each has sources of its own.
+///
+/// # Errors
+///
+/// When anything in the texts is wrong, or a secret cannot be read.
+pub fn parse_all(texts: &[(&Path, &str)], env: &Environment) -> Result<Config, ConfigError> {
+    let mut invalid = Vec::new();
+    let mut files = Vec::new();
+    for (name, yaml) in texts {
+        match yaml::read(yaml) {
+            Ok(raw) => files.push(validate::File { name, yaml, raw }),
+            Err(problem) => invalid.push(InvalidFile { file: name.to_path_buf(), problems: vec![problem] }),
+        }
+    }
+    // Without a file that cannot be read the others could seem to lack what stands in it.
+    if !invalid.is_empty() {
+        return Err(ConfigError::Invalid(invalid));
+    }
+    validate::config(files, env).map_err(ConfigError::Invalid)
 }

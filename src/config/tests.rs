@@ -11,6 +11,7 @@ mod attempt_log;
 mod column;
 mod effective;
 mod file;
+mod files;
 mod objectives;
 mod presets;
 mod queue;

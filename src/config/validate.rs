@@ -26,7 +26,7 @@ use self::checker::{Bounds, Checker, Finding, Names, Place};
 pub(super) use self::web::web;
 use super::duration;
 use super::environment::Environment;
-use super::error::Problem;
+use super::error::{InvalidFile, Problem};
 use super::locate::{self, Places};
 use super::model::{Config, Global};
 use super::raw::{RawConfig, RawGlobal};
@@ -64,32 +64,88 @@ impl InForce {
     }
 }
 
-/// Turns a raw configuration into the model.
+/// A file of the configuration, before anything in it is checked.
+pub(super) struct File<'a> {
+    pub(super) name: &'a Path,
+    pub(super) yaml: &'a str,
+    pub(super) raw: Spanned<RawConfig>,
+}
+
+/// Turns the files of a raw configuration into the model.
 ///
 /// # Errors
 ///
-/// Everything that is wrong; at least one finding.
-pub(super) fn config(
-    raw: Spanned<RawConfig>,
-    directory: &Path,
-    environment: &Environment,
-) -> Result<Config, Vec<Finding>> {
-    let mut checker = Checker::new(environment, directory);
-    let at = raw.spot();
-    let (global, stale_after) = self::global(&mut checker, raw.value.global);
-    let state_file = raw.value.state_file.given().and_then(|value| checker.path(value));
-    let mut sources = Vec::new();
-    match raw.value.sources.given() {
-        Some(list) if !list.value.is_empty() => {
-            let mut names = Names::new("sources");
-            for source in list.value {
-                sources.extend(source::source(&mut checker, source, &global, stale_after, &mut names));
+/// Everything that is wrong; at least one file with at least one problem.
+pub(super) fn config(files: Vec<File<'_>>, environment: &Environment) -> Result<Config, Vec<InvalidFile>> {
+    let mut checkers = Vec::with_capacity(files.len());
+    let (mut globals, mut state_files, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+    for File { name, yaml, raw } in files {
+        let at = raw.spot();
+        globals.push(raw.value.global);
+        state_files.push(raw.value.state_file);
+        sources.push((at, raw.value.sources));
+        checkers.push((Checker::new(environment, name), yaml));
+    }
+    let (place, raw) = once(&mut checkers, globals, "global");
+    let (global, stale_after) = match checkers.get_mut(place) {
+        Some((checker, _)) => self::global(checker, raw),
+        None => return Err(Vec::new()), // without a file there is nothing to check
+    };
+    let (place, raw) = once(&mut checkers, state_files, "state_file");
+    let state_file = match (checkers.get_mut(place), raw.given()) {
+        (Some((checker, _)), Some(value)) => checker.path(value),
+        _ => None,
+    };
+    let is_one_file = checkers.len() == 1;
+    let mut found = Vec::new();
+    let mut are_named = false;
+    let mut names = Names::new("sources");
+    for ((checker, _), (_, list)) in checkers.iter_mut().zip(&mut sources) {
+        match std::mem::take(list).given() {
+            Some(list) if !list.value.is_empty() => {
+                are_named = true;
+                for source in list.value {
+                    found.extend(source::source(checker, source, &global, stale_after, &mut names));
+                }
+            }
+            Some(list) if is_one_file => {
+                are_named = true;
+                checker.report(list.spot(), "is empty; at least one source is needed");
+            }
+            Some(_) | None => {}
+        }
+    }
+    if let (false, Some((checker, _)), Some((at, _))) = (are_named, checkers.first_mut(), sources.first()) {
+        checker.missing(*at, "sources", "at least one source is needed");
+    }
+    let invalid: Vec<InvalidFile> =
+        checkers.into_iter().filter_map(|(checker, yaml)| invalid(checker, yaml)).collect();
+    if invalid.is_empty() { Ok(Config { global, state_file, sources: found }) } else { Err(invalid) }
+}
+
+/// A setting for all sources, which stands in one of the files, and in which; in the first one when it
+/// stands in none.
+fn once<T>(checkers: &mut [(Checker<'_>, &str)], fields: Vec<Field<T>>, key: &str) -> (usize, Field<T>) {
+    let mut first: Option<(usize, &Path, Field<T>)> = None;
+    for (place, (field, (checker, _))) in fields.into_iter().zip(checkers).enumerate() {
+        let Field::Set(value) = field else { continue };
+        match &first {
+            None => first = Some((place, checker.file(), Field::Set(value))),
+            Some((_, other, _)) => {
+                let message =
+                    format!("`{key}` is for all sources, and {} has it, too; keep one", other.display());
+                checker.report_key_of(value.spot(), message);
             }
         }
-        Some(list) => checker.report(list.spot(), "is empty; at least one source is needed"),
-        None => checker.missing(at, "sources", "at least one source is needed"),
     }
-    checker.finish(Config { global, state_file, sources })
+    first.map_or((0, Field::Absent), |(place, _, field)| (place, field))
+}
+
+/// What is wrong in a file, if anything is.
+fn invalid(checker: Checker<'_>, yaml: &str) -> Option<InvalidFile> {
+    let file = checker.file().to_owned();
+    let findings = checker.findings();
+    (!findings.is_empty()).then(|| InvalidFile { file, problems: problems(&findings, yaml) })
 }
 
 /// Findings as lines of an error, in the order of the file.

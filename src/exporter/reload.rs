@@ -19,6 +19,8 @@ pub struct Reloading {
     pub read: ConfigReader,
     /// Asks for a reload with each message: a signal, for example.
     pub asked: mpsc::Receiver<()>,
+    /// Is told when a reload is over, whatever came of it.
+    pub done: Box<dyn Fn() + Send + Sync>,
     /// Whether a POST to `/-/reload` may ask, too.
     pub over_http: bool,
 }
@@ -49,6 +51,7 @@ impl Asker {
 /// Reloads one after the other, whoever asks.
 pub(super) struct Reloads {
     read: Arc<ConfigReader>,
+    done: Box<dyn Fn() + Send + Sync>,
     asked: mpsc::Receiver<()>,
     requests: mpsc::Receiver<Request>,
 }
@@ -56,9 +59,9 @@ pub(super) struct Reloads {
 impl Reloads {
     /// Also whom to ask over HTTP, if that is allowed.
     pub(super) fn new(reloading: Reloading) -> (Self, Option<Asker>) {
-        let Reloading { read, asked, over_http } = reloading;
+        let Reloading { read, asked, done, over_http } = reloading;
         let (asker, requests) = mpsc::channel(1);
-        (Self { read: Arc::new(read), asked, requests }, over_http.then_some(Asker(asker)))
+        (Self { read: Arc::new(read), done, asked, requests }, over_http.then_some(Asker(asker)))
     }
 
     /// Reloads whenever somebody asks, for ever.
@@ -70,6 +73,7 @@ impl Reloads {
                 else => std::future::pending().await,
             };
             let outcome = self.reload(fleet).await;
+            (self.done)();
             if let Some(request) = request {
                 // Who asked may have gone away.
                 let _ = request.send(outcome);

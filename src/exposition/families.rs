@@ -156,7 +156,7 @@ families! {
     DROPPED_LABEL_VALUES = Counter "sqlqueue_dropped_label_values":
         "Times a label value was exported as other because the target has too many of them.";
     BUILD_INFO = Info "sqlqueue_exporter_build":
-        "The version of this program.";
+        "The version of this program and the commit that it was built from.";
     CONFIG_RELOAD_SUCCESSFUL = Gauge "sqlqueue_exporter_config_last_reload_successful":
         "1 when the last reading of the configuration went well, else 0.";
     CONFIG_RELOAD_TIMESTAMP = Gauge "sqlqueue_exporter_config_last_reload_success_timestamp" [Unit::Seconds]:

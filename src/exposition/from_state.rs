@@ -41,7 +41,8 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
     }
 }
 
-fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
+/// Adds the series of one source.
+pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
     let of_source = || vec![("source", Cow::from(source.name.as_str()))];
     page.add(&family::UP, of_source(), Value::Number(flag(source.up == Some(true))));
     let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));

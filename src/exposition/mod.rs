@@ -33,13 +33,21 @@ pub type SharedState = Arc<RwLock<State>>;
 pub struct StateCollector {
     state: SharedState,
     clock: SharedClock,
+    /// The one source that is encoded, and nothing else.
+    only: Option<String>,
 }
 
 impl StateCollector {
     /// A collector for this state. Gauges whose sample is too old by this clock are withdrawn.
     #[must_use]
     pub fn new(state: SharedState, clock: SharedClock) -> Self {
-        Self { state, clock }
+        Self { state, clock, only: None }
+    }
+
+    /// The part that is about one source.
+    #[must_use]
+    pub fn of_source(self, name: &str) -> Self {
+        Self { only: Some(name.to_owned()), ..self }
     }
 
     /// A registry that holds this collector and nothing else.
@@ -58,16 +66,27 @@ impl Collector for StateCollector {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut page = Page::new(family::ALL);
         let freshness = Freshness { now: self.clock.monotonic(), stale_after: state.stale_after };
-        from_state::add_state(&mut page, &state, freshness);
-        page.add(&family::BUILD_INFO, vec![("version", env!("CARGO_PKG_VERSION").into())], Value::Info);
-        if let Some(facts) = process::read() {
-            process::add_process(&mut page, facts);
+        if let Some(name) = &self.only {
+            if let Some(source) = state.source(name) {
+                from_state::add_source(&mut page, source, freshness);
+            }
+        } else {
+            from_state::add_state(&mut page, &state, freshness);
+            page.add(&family::BUILD_INFO, build(), Value::Info);
+            if let Some(facts) = process::read() {
+                process::add_process(&mut page, facts);
+            }
         }
         for block in page.blocks() {
             encode_block(&mut encoder, block)?;
         }
         Ok(())
     }
+}
+
+/// What this program was built from.
+fn build<'a>() -> Vec<page::Label<'a>> {
+    vec![("version", env!("CARGO_PKG_VERSION").into()), ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into())]
 }
 
 fn encode_block(encoder: &mut DescriptorEncoder<'_>, block: &Block<'_>) -> fmt::Result {

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use super::{Ledger, Sampler};
@@ -11,6 +12,15 @@ use crate::clock::SharedClock;
 use crate::config::{Config, Global, Source};
 use crate::source::Connector;
 use crate::state_file::OpenError;
+
+/// How many sources are asked at the same time. More would mean as many threads for SQLite files and
+/// as many answers in memory; a source that hangs keeps its turn until its deadline, and leaves the
+/// others this many less one.
+pub const CONCURRENT_SOURCES: usize = 32;
+
+/// The time between the first samples of two sources that start together, so that a process with many
+/// of them does not knock everywhere at once; less where they would not all fit in one interval.
+const START_STEP: Duration = Duration::from_millis(50);
 
 /// Makes the connector of a source.
 pub type ConnectorFactory = Box<dyn Fn(&Source, &Global) -> Arc<dyn Connector> + Send + Sync>;
@@ -21,6 +31,7 @@ pub struct Fleet {
     ledger: Arc<Ledger>,
     connector: ConnectorFactory,
     clock: SharedClock,
+    turns: Arc<Semaphore>,
     running: Vec<Running>,
 }
 
@@ -45,7 +56,8 @@ impl Fleet {
     /// When the state file is in use by another process.
     pub fn new(config: Config, clock: SharedClock, connector: ConnectorFactory) -> Result<Self, OpenError> {
         let ledger = Arc::new(Ledger::open(&config, Arc::clone(&clock))?);
-        Ok(Self { config, ledger, connector, clock, running: Vec::new() })
+        let turns = Arc::new(Semaphore::new(CONCURRENT_SOURCES));
+        Ok(Self { config, ledger, connector, clock, turns, running: Vec::new() })
     }
 
     /// Where samples go.
@@ -54,32 +66,38 @@ impl Fleet {
         &self.ledger
     }
 
-    fn sampler(&self, source: &Source) -> Sampler {
+    fn sampler(&self, source: &Source, first_after: Duration) -> Sampler {
         Sampler {
             source: source.clone(),
             global: self.config.global.clone(),
             connector: (self.connector)(source, &self.config.global),
             ledger: Arc::clone(&self.ledger),
             clock: Arc::clone(&self.clock),
+            first_after,
+            turns: Arc::clone(&self.turns),
         }
     }
 
     /// Samples each target of each source once.
     pub async fn sample_once(&self) {
         for source in &self.config.sources {
-            self.sampler(source).sample_once().await;
+            self.sampler(source, Duration::ZERO).sample_once().await;
         }
     }
 
     /// Starts a sampler for each source that has none.
     pub fn start(&mut self) {
-        for source in &self.config.sources {
-            if self.running.iter().all(|running| running.source.name != source.name) {
-                let (stop, stopped) = watch::channel(false);
-                let task = tokio::spawn(self.sampler(source).run(stopped));
-                self.running.push(Running { source: source.clone(), stop, task });
-            }
+        let runs = |source: &Source| self.running.iter().any(|running| running.source.name == source.name);
+        let idle: Vec<&Source> = self.config.sources.iter().filter(|source| !runs(source)).collect();
+        let step = start_step(idle.len(), self.config.global.sample_interval);
+        let mut started = Vec::with_capacity(idle.len());
+        for (place, source) in (0_u32..).zip(idle) {
+            let (stop, stopped) = watch::channel(false);
+            let first_after = step.saturating_mul(place) + step.mul_f64(fastrand::f64());
+            let task = tokio::spawn(self.sampler(source, first_after).run(stopped));
+            started.push(Running { source: source.clone(), stop, task });
         }
+        self.running.extend(started);
     }
 
     /// Goes over to another configuration. Sources that stay as they are go on sampling over the
@@ -105,6 +123,15 @@ impl Fleet {
     /// Stops every sampler. What is under way is abandoned.
     pub async fn stop(self) {
         stop(self.running).await;
+    }
+}
+
+/// The time between the first samples of `sources` sources. One alone starts at once.
+fn start_step(sources: usize, interval: Duration) -> Duration {
+    match u32::try_from(sources) {
+        Ok(0 | 1) => Duration::ZERO,
+        Ok(sources) => START_STEP.min(interval / sources),
+        Err(_) => Duration::ZERO,
     }
 }
 

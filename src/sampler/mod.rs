@@ -8,7 +8,7 @@ mod ledger;
 mod pace;
 mod takeover;
 
-pub use fleet::{ConnectorFactory, Fleet};
+pub use fleet::{CONCURRENT_SOURCES, ConnectorFactory, Fleet};
 pub use ledger::Ledger;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 use tracing::{Instrument as _, debug, info, info_span, warn};
 
@@ -45,6 +45,10 @@ pub struct Sampler {
     pub ledger: Arc<Ledger>,
     /// The exporter's clock.
     pub clock: SharedClock,
+    /// How long after the start the first sample is due.
+    pub first_after: Duration,
+    /// Bounds how many sources are asked at the same time.
+    pub turns: Arc<Semaphore>,
 }
 
 /// What came of a sample.
@@ -108,7 +112,7 @@ impl Sampler {
 
     async fn sample_for_ever(&self) {
         let targets: Vec<TargetConfig<'_>> = self.source.targets().collect();
-        let now = self.clock.monotonic();
+        let now = self.clock.monotonic() + self.first_after;
         let mut paces: Vec<Pace> =
             targets.iter().map(|target| Pace::new(target.target().sample_interval, now)).collect();
         let mut reconnect = Pace::new(self.global.sample_interval, now);
@@ -119,17 +123,21 @@ impl Sampler {
                 return; // no targets; the configuration does not allow it
             };
             tokio::time::sleep(due.saturating_sub(self.clock.monotonic())).await;
+            // The semaphore is never closed.
+            let _turn = self.turns.acquire().await.ok();
             if let Err(error) = self.connect(&mut connection).await {
                 // One attempt stands for every target that would have needed it: a database that
                 // is down is knocked at once per pause, however many targets it has.
                 reconnect.failed(self.clock.monotonic(), &mut fastrand::f64);
                 let failure = Failure::of_connecting(error);
+                let mut waited = Vec::new();
                 for (position, (pace, target)) in paces.iter_mut().zip(&targets).enumerate() {
                     if pace.due <= reconnect.due {
-                        self.reject(position, *target, &failure);
+                        waited.push((position, *target));
                         pace.due = reconnect.due;
                     }
                 }
+                self.reject_all(&waited, &failure);
                 continue;
             }
             reconnect.succeeded(self.clock.monotonic(), &mut fastrand::f64);
@@ -220,7 +228,7 @@ impl Sampler {
         let Some(mut after) = self.ledger.target(&self.source.name, position) else {
             return Ok(Progress::default());
         };
-        let first = after.sampling.samples == 0;
+        let (first, failed_before) = (after.sampling.samples == 0, after.sampling.failed_in_a_row);
         after.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
         let apply = AssertUnwindSafe(|| after.apply(target, sample, self.global.max_label_values));
         let progress = catch_unwind(apply).map_err(|_| Failure {
@@ -231,30 +239,78 @@ impl Sampler {
         self.ledger.commit(&self.source, position, target, after, skew_ms).await;
         if first {
             info!(kind = target.label(), target = %target.target().name, "first sample is good");
+        } else if failed_before > 0 {
+            info!(kind = target.label(), target = %target.target().name, failed_before, "sampled again");
         }
         report(target, &progress);
         Ok(progress)
     }
 
+    /// Counts a failed sample and says so.
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
+        let row = self.count_failure(position, failure);
+        let (kind, name, database) = (target.label(), &target.target().name, self.connector.describe());
+        let Failure { error, .. } = failure;
+        let (reason, in_a_row) = (error.reason.as_str(), row.failures);
+        if row.is_news() {
+            warn!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
+        } else {
+            debug!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
+        }
+    }
+
+    /// Counts a failed sample of each of these targets, which no connection could be made for, and says
+    /// so once.
+    fn reject_all(&self, targets: &[(usize, TargetConfig<'_>)], failure: &Failure) {
+        let rows = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
+        let Some(row) = rows.reduce(Row::newest) else {
+            return;
+        };
+        let database = self.connector.describe();
+        let Failure { error, .. } = failure;
+        let (reason, in_a_row, targets) = (error.reason.as_str(), row.failures, targets.len());
+        if row.is_news() {
+            warn!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
+        } else {
+            debug!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
+        }
+    }
+
+    fn count_failure(&self, position: usize, failure: &Failure) -> Row {
         let Failure { error, took, connected } = failure;
         let now_ms = self.clock.unix_ms();
+        let mut row = Row { failures: 1, is_other_reason: true };
         self.ledger.change(&self.source.name, |source| {
             // A statement that was cancelled in order was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
             source.up = Some(*connected && answered);
             if let Some(known) = source.targets.get_mut(position) {
+                let before = known.sampling.last_error.as_ref().map(|last| last.reason);
                 known.sampling.failed(error, *took, now_ms);
+                let failures = known.sampling.failed_in_a_row;
+                row = Row { failures, is_other_reason: before != Some(error.reason) };
             }
         });
-        warn!(
-            kind = target.label(),
-            target = %target.target().name,
-            database = %self.connector.describe(),
-            reason = error.reason.as_str(),
-            %error,
-            "sample failed"
-        );
+        row
+    }
+}
+
+/// Failed samples of a target, one after the other.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    failures: u64,
+    /// The one before failed for another reason.
+    is_other_reason: bool,
+}
+
+impl Row {
+    /// Whether an operator wants to know: at once, and then less and less often while nothing changes.
+    const fn is_news(self) -> bool {
+        self.is_other_reason || self.failures.is_power_of_two()
+    }
+
+    fn newest(self, other: Self) -> Self {
+        if other.is_news() { other } else { self }
     }
 }
 

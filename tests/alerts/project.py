@@ -1,5 +1,6 @@
 """The files of alerts/, read once, and what the exporter exports."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,3 +80,26 @@ def unit_tests() -> list[dict]:
 def minutes(duration: str) -> int:
     """A time of a unit test, all of which are whole minutes."""
     return int(re.fullmatch(r"(\d+)m", duration)[1])
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """What an alert or a runbook can name of a dashboard."""
+
+    panels: set[str]
+    variables: set[str]
+
+
+def dashboards() -> dict[str, Dashboard]:
+    """The dashboards by uid."""
+    found = {}
+    for file in (ROOT / "dashboards").glob("*.json"):
+        content = json.loads(file.read_text())
+        left, titles = list(content["panels"]), set()
+        while left:
+            panel = left.pop()
+            titles.add(panel.get("title"))
+            left += panel.get("panels", [])
+        variables = {variable["name"] for variable in content["templating"]["list"]}
+        found[content["uid"]] = Dashboard(titles, variables)
+    return found

@@ -4,7 +4,7 @@ import re
 
 import promql
 import pytest
-from project import ALERT_RULES, OWN_OF_PROMETHEUS, RECORDED, ROOT, RULES, exported, inputs
+from project import ALERT_RULES, OWN_OF_PROMETHEUS, RECORDED, ROOT, RULES, dashboards, exported, inputs
 
 # Thresholds that are no objective of a queue or a run log, and why.
 OWN_THRESHOLDS = {
@@ -37,10 +37,11 @@ def test_the_names_of_alerts_and_records_are_used_once():
 
 @alerts
 def test_the_addresses_come_from_one_place(rule):
-    runbooks = '{{ range query "sqlqueue:links:info" }}{{ .Labels.runbooks_url }}{{ end }}'
-    dashboards = '{{ range query "sqlqueue:links:info" }}{{ .Labels.dashboards_url }}{{ end }}'
-    assert rule.raw["annotations"]["runbook_url"] == f"{runbooks}#{rule.name}"
-    assert rule.raw["annotations"]["dashboard_url"].startswith(f"{dashboards}/d/sqlqueue-")
+    base = '{{{{ range query "sqlqueue:links:info" }}}}{{{{ .Labels.{} }}}}{{{{ end }}}}'.format
+    assert rule.raw["annotations"]["runbook_url"] == f"{base('runbooks_url')}#{rule.name}"
+    address, _, parameters = rule.raw["annotations"]["dashboard_url"].partition("?")
+    dashboard = dashboards()[address.removeprefix(f"{base('dashboards_url')}/d/")]
+    assert set(re.findall(r"\bvar-(\w+)=", parameters)) <= dashboard.variables
     assert set(RECORDED["sqlqueue:links:info"].raw["labels"]) == {"runbooks_url", "dashboards_url"}
 
 

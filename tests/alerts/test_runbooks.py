@@ -4,7 +4,7 @@ import re
 
 import promql
 import pytest
-from project import ALERT_RULES, ALERTS, OWN_OF_PROMETHEUS, RECORDED, RUNBOOKS, exported
+from project import ALERT_RULES, ALERTS, OWN_OF_PROMETHEUS, RECORDED, RUNBOOKS, dashboards, exported
 
 PARTS = ["Meaning", "Impact", "First look", "Rows", "Remedy", "Over"]
 
@@ -44,6 +44,13 @@ def test_the_queries_of_a_runbook_name_what_the_exporter_exports(alert):
     known = exported().keys() | RECORDED.keys() | OWN_OF_PROMETHEUS
     for query in queries(sections()[alert]):
         assert promql.names(promql.parse(query)) <= known
+
+
+def test_the_panels_that_the_runbooks_name_exist():
+    known = dashboards()
+    named = re.findall(r"[Pp]anel \*\*([^*]+)\*\*\s+\(([a-z-]+)\)", RUNBOOKS.read_text())
+    assert len(named) >= len(ALERT_RULES)
+    assert [(title, uid) for title, uid in named if title not in known[uid].panels] == []
 
 
 def test_the_links_within_the_runbooks_lead_somewhere():

@@ -1,7 +1,7 @@
-"""Makes the generator importable."""
+"""Makes the generator importable, and what the tests of the alerts know of PromQL, rules and metrics."""
 
 import sys
 
-from model import FOLDER
+from model import FOLDER, ROOT
 
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER), str(ROOT / "tests/alerts")]

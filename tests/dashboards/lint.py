@@ -217,15 +217,15 @@ def _target_rate_interval(dashboard: Json) -> _Faults:
     """Stricter: every range is $__rate_interval, not only that of rate and irate."""
     wanted = timedelta(seconds=int(RATE_INTERVAL.rstrip("s")))
     for panel, index, expr in _parsed(dashboard):
-        for matrix in syntax.find(expr, syntax.MatrixSelector):
-            if matrix.range != wanted:
-                yield panel["title"], index, f"range {matrix.range} and not $__rate_interval"
+        for node in syntax.nodes(expr):
+            if isinstance(node, syntax.MatrixSelector) and node.range != wanted:
+                yield panel["title"], index, f"range {node.range} and not $__rate_interval"
 
 
 def _target_matcher(dashboard: Json, label: str) -> _Faults:
     wanted = f'{label}=~"${label}"'
     for panel, index, expr in _parsed(dashboard):
-        for found in syntax.find(expr, syntax.VectorSelector):
+        for found in syntax.selectors(expr):
             if wanted not in syntax.matchers(found):
                 yield panel["title"], index, f"{found.name or ''} has no {wanted}"
 

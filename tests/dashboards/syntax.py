@@ -1,18 +1,15 @@
-"""PromQL as a tree, by the parser that is also in use elsewhere (the crate promql-parser)."""
+"""PromQL as a tree: what the rules of dashboard-linter ask beyond what the tests of the alerts do."""
 
 from collections.abc import Iterator
 
 import promql_parser
 from promql_parser import Call, Expr, MatrixSelector, VectorSelector
 
-__all__ = ["Call", "Expr", "MatrixSelector", "VectorSelector", "find", "matchers", "parents", "parse"]
+from promql import nodes, parse, selectors
+
+__all__ = ["Call", "Expr", "MatrixSelector", "VectorSelector", "matchers", "nodes", "parents", "parse", "selectors"]
 
 _OPERATORS = {"Equal": "=", "NotEqual": "!=", "Re": "=~", "NotRe": "!~"}
-
-
-def parse(text: str) -> Expr:
-    """The tree; a ValueError when it is no PromQL."""
-    return promql_parser.parse(text)
 
 
 def parents(expr: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]:
@@ -25,11 +22,6 @@ def parents(expr: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]:
 
     promql_parser.walk(expr, enter, lambda _: path.pop() and None)
     yield from found
-
-
-def find(expr: Expr, kind: type) -> list:
-    """Every node of a kind."""
-    return [node for node, _ in parents(expr) if isinstance(node, kind)]
 
 
 def matchers(found: VectorSelector) -> list[str]:

@@ -1,36 +1,27 @@
 """The dashboards name metrics that exist, and show every one."""
 
+import re
+
 import pytest
 
-import syntax
-from model import ROOT, expressions, load
+import project
+import promql
+from model import FOLDER, expressions, load
 from variables import parseable
 
 DASHBOARDS = load()
 
-# What Prometheus adds itself.
-OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped", "ALERTS", "ALERTS_FOR_STATE"}
-
-# Recorded by alerts/links.rules.yml.
-RECORDED = {"sqlqueue:links:info"}
+OF_PROMETHEUS = project.OWN_OF_PROMETHEUS | {"scrape_duration_seconds", "scrape_samples_scraped", "ALERTS_FOR_STATE"}
 
 NOT_SHOWN = {
     "process_virtual_memory_bytes": "says nothing that the resident memory does not say better",
 }
 
-SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("",), "gauge": ("",)}
-
-
-def exported() -> dict[str, set[str]]:
-    """The names of the series of each family, from the list that a test of the exporter holds it to."""
-    lines = (ROOT / "tests/golden/families.txt").read_text().splitlines()
-    return {family: {family + end for end in SUFFIXES[kind]} for family, kind in (line.split() for line in lines)}
-
 
 def named(expr: str) -> set[str]:
     """The metrics that an expression names, also those in `{__name__=~"a|b"}`."""
     found: set[str] = set()
-    for selector in syntax.find(syntax.parse(parseable(expr)), syntax.VectorSelector):
+    for selector in promql.selectors(promql.parse(parseable(expr))):
         by_label = [matcher.value for matcher in selector.matchers.matchers if matcher.name == "__name__"]
         for value in [selector.name] if selector.name else by_label:
             found |= set(value.split("|"))
@@ -38,8 +29,7 @@ def named(expr: str) -> set[str]:
 
 
 def unknown(expr: str) -> set[str]:
-    known = set().union(*exported().values()) | OF_PROMETHEUS | RECORDED
-    return named(expr) - known
+    return named(expr) - set(project.exported()) - set(project.RECORDED) - OF_PROMETHEUS
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS.values(), ids=DASHBOARDS.keys())
@@ -65,5 +55,16 @@ def test_a_metric_that_does_not_exist_is_found(expr, names):
 
 def test_every_family_is_on_a_dashboard():
     shown = {name for dashboard in DASHBOARDS.values() for _, expr in expressions(dashboard) for name in named(expr)}
-    missing = {family for family, names in exported().items() if not names & shown}
+    missing = {name for name in project.exported() if not family(name) & shown}
     assert missing == set(NOT_SHOWN)
+
+
+def family(name: str) -> set[str]:
+    """All series of the family that has this one: a histogram is shown when one of its three is."""
+    stem = re.sub(r"_(bucket|sum|count)$", "", name)
+    return {name} | ({stem + end for end in ("_bucket", "_sum", "_count")} if stem != name else set())
+
+
+def test_links_lead_to_the_runbook_of_every_alert():
+    linked = {name for path in FOLDER.glob("*.json") for name in re.findall(r"\$\{runbooks\}#(\w+)", path.read_text())}
+    assert linked == set(project.ALERT_RULES)

@@ -73,7 +73,7 @@ def _panel(dashboard: Json, kind: str) -> Json:
             "overrides.0.x: no setting of a table",
         ),
         (
-            lambda it: _panel(it, "table")["fieldConfig"]["overrides"][-1]["properties"][1].update(value=1),
+            lambda it: _panel(it, "table")["fieldConfig"]["overrides"][-1]["properties"][2].update(value=1),
             "unit: 1 is no str",
         ),
     ],

@@ -208,7 +208,7 @@ async fn gauges_of_a_good_sample_stay_for_a_while_when_the_next_one_fails() {
 }
 
 #[test]
-fn a_failing_target_writes_one_line_for_each_failed_sample() {
+fn a_failing_target_is_told_at_once_and_then_less_and_less_often() {
     let mut server = FaultServer::start();
     server.at_statement(BROKEN, Fault::Server(208));
     let folder = TempDir::new().unwrap();
@@ -236,6 +236,9 @@ fn a_failing_target_writes_one_line_for_each_failed_sample() {
     let counted = failed(&process.scrape()) as usize;
     let (status, log) = process.stop(TERM);
     assert_eq!(status.code(), Some(0), "{log}");
-    let lines = log.lines().filter(|line| line.contains("Invalid object name")).count();
-    assert_eq!(lines, counted, "failed samples, in {log}");
+    let told: Vec<&str> = log.lines().filter(|line| line.contains("Invalid object name")).collect();
+    assert_eq!(told.len(), counted, "one line for each failed sample, in {log}");
+    // The first, the second, the fourth, …; the rest only for who looks closely.
+    let warned = told.iter().filter(|line| line.contains(r#""level":"WARN""#)).count();
+    assert_eq!(warned, (usize::BITS - counted.leading_zeros()) as usize, "warnings, in {log}");
 }

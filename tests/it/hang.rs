@@ -19,7 +19,7 @@ use sqlqueue_exporter::source::{
 };
 use sqlqueue_exporter::statement::{Dialect, Statement};
 use tempfile::TempDir;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::support::{NOW_MS, Series};
@@ -197,6 +197,8 @@ impl World {
             connector: Arc::new(Handle(Arc::clone(&moody))),
             ledger,
             clock,
+            first_after: Duration::ZERO,
+            turns: Arc::new(Semaphore::new(1)),
         };
         let (stop, stopped) = watch::channel(false);
         Self {

@@ -48,11 +48,15 @@ impl Process {
     /// Starts it on a free port and waits until it serves.
     #[track_caller]
     pub fn start(mut command: Command) -> Self {
-        let mut child = command
-            .args(["--web.listen-address=127.0.0.1:0", "--log.level=debug", "--log.format=json"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        command.arg("--web.listen-address=127.0.0.1:0");
+        Self::start_as_it_is(command)
+    }
+
+    /// The same where the command says on what to serve.
+    #[track_caller]
+    pub fn start_as_it_is(mut command: Command) -> Self {
+        let mut child =
+            command.args(["--log.level=debug", "--log.format=json"]).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().unwrap());
         let collected = Arc::clone(&log);

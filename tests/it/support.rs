@@ -63,11 +63,6 @@ impl Bench {
     }
 }
 
-/// The page in one of the text formats.
-pub fn text_page(exporter: &Exporter, format: Format) -> String {
-    String::from_utf8(exporter.metrics(format).unwrap()).unwrap()
-}
-
 /// The configuration of one source with these targets (YAML, indented by four), with a deadline that no
 /// machine is slow enough to miss.
 pub fn patient_config(database: &str, targets: &str, environment: &Environment) -> Config {
@@ -76,6 +71,11 @@ pub fn patient_config(database: &str, targets: &str, environment: &Environment) 
         .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
     config.global.query_timeout = Duration::from_secs(3600);
     config
+}
+
+/// The page in one of the text formats.
+pub fn text_page(exporter: &Exporter, format: Format) -> String {
+    String::from_utf8(exporter.metrics(format).unwrap()).unwrap()
 }
 
 /// Fails unless a file of the project says what it should. Run with UPDATE_GOLDEN=1 it writes the

@@ -43,7 +43,8 @@ pub(super) struct Bounds {
 #[derive(Debug)]
 pub(super) struct Names {
     scope: &'static str,
-    seen: HashMap<String, u64>,
+    /// The file and the line of each.
+    seen: HashMap<String, (PathBuf, u64)>,
 }
 
 impl Names {
@@ -57,17 +58,29 @@ impl Names {
 #[derive(Debug)]
 pub(super) struct Checker<'a> {
     pub(super) environment: &'a Environment,
-    directory: &'a Path,
+    /// The file that is checked; relative paths in it start from its folder.
+    file: &'a Path,
     findings: Vec<Finding>,
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn new(environment: &'a Environment, directory: &'a Path) -> Self {
-        Self { environment, directory, findings: Vec::new() }
+    pub(super) fn new(environment: &'a Environment, file: &'a Path) -> Self {
+        Self { environment, file, findings: Vec::new() }
     }
 
+    /// What was checked, unless something is wrong.
     pub(super) fn finish<T>(self, checked: T) -> Result<T, Vec<Finding>> {
         if self.findings.is_empty() { Ok(checked) } else { Err(self.findings) }
+    }
+
+    /// What is wrong.
+    pub(super) fn findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
+    /// The file that is checked.
+    pub(super) const fn file(&self) -> &'a Path {
+        self.file
     }
 
     /// Something is wrong with the value at a place.
@@ -129,7 +142,7 @@ impl<'a> Checker<'a> {
 
     /// A file name; a relative one starts from the directory of the configuration.
     pub(super) fn path(&mut self, value: Spanned<String>) -> Option<PathBuf> {
-        self.text(value).map(|path| self.directory.join(path))
+        self.text(value).map(|path| self.file.parent().unwrap_or(Path::new("")).join(path))
     }
 
     /// A name, unique within its scope.
@@ -137,12 +150,15 @@ impl<'a> Checker<'a> {
         let value = self.required(field, parent, "name", "it becomes the value of a label")?;
         let at = value.spot();
         let name = self.text(value)?;
-        if let Some(line) = names.seen.get(&name) {
+        if let Some((file, line)) = names.seen.get(&name) {
             let scope = names.scope;
-            self.report(at, format!("`{name}` is also the name on line {line}; names in {scope} are unique"));
+            let file = if file == self.file { String::new() } else { format!(" of {}", file.display()) };
+            let message =
+                format!("`{name}` is also the name on line {line}{file}; names in {scope} are unique");
+            self.report(at, message);
             return None;
         }
-        names.seen.insert(name.clone(), at.line_and_column().0);
+        names.seen.insert(name.clone(), (self.file.to_owned(), at.line_and_column().0));
         Some(name)
     }
 
