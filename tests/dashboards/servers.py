@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -31,6 +32,17 @@ def wait_for(what: Callable[[], str], look: Callable[[], T | None]) -> T:
         assert time.monotonic() < end, f"not within {PATIENCE_SECONDS} s: {what()}"
         time.sleep(0.2)
     return found
+
+
+def wait_until_equal(look: Callable[[], T], wanted: T) -> None:
+    """Looks again and again until it sees what is wanted: a busy machine may hold a program up for a while."""
+    seen = [look()]
+
+    def again() -> bool | None:
+        seen.append(look())
+        return True if seen[-1] == wanted else None
+
+    wait_for(lambda: f"{seen[-1]} and not {wanted}", again)
 
 
 @contextlib.contextmanager
@@ -70,6 +82,15 @@ class Prometheus:
 
     def __init__(self, address: str) -> None:
         self._url = f"http://{address}/api/v1/"
+        self._ready = f"http://{address}/-/ready"
+
+    def is_ready(self) -> bool:
+        """It listens before it answers."""
+        try:
+            with urllib.request.urlopen(self._ready, timeout=30):
+                return True
+        except urllib.error.HTTPError:
+            return False
 
     def _get(self, path: str, **parameters: object) -> Any:
         url = f"{self._url}{path}?{urllib.parse.urlencode(parameters, doseq=True)}"
@@ -120,4 +141,6 @@ def prometheus(binary: str, folder: pathlib.Path, scraped: str) -> Iterator[Prom
         "--web.listen-address=127.0.0.1:0",
     ]
     with _running(command, folder / "log", r'msg="?Listening on"? .*address="?([\d.:]+)') as address:
-        yield Prometheus(address)
+        found = Prometheus(address)
+        wait_until_equal(found.is_ready, True)
+        yield found

@@ -60,6 +60,38 @@ def with_data(prometheus: Prometheus, panel: Json) -> bool:
     return True
 
 
+class Answers:
+    """A Prometheus that gives one answer to everything."""
+
+    def __init__(self, *series: tuple[Json, list[float]]) -> None:
+        self._series = [{"labels": labels, "values": values} for labels, values in series]
+
+    def query_range(self, expr: str, seconds: int) -> list[Json]:
+        return self._series
+
+
+@pytest.mark.parametrize(
+    ("kind", "legend", "answers", "shown"),
+    [
+        ("timeseries", "", Answers(), False),
+        ("timeseries", "", Answers(({}, [math.nan, math.nan])), False),
+        ("timeseries", "", Answers(({}, [math.nan, 0.0])), True),
+        ("heatmap", "{{le}}", Answers(({"le": "1.0"}, [0.0, 0.0])), False),
+        ("heatmap", "{{le}}", Answers(({"le": "1.0"}, [0.0, 2.0])), True),
+        ("timeseries", "{{step}}", Answers(({"step": "run"}, [0.0])), True),
+    ],
+)
+def test_what_counts_as_data(kind: str, legend: str, answers: Answers, shown: bool):
+    panel = {"type": kind, "title": "a panel", "targets": [{"expr": "up", "legendFormat": legend}]}
+    assert with_data(answers, panel) == shown
+
+
+def test_a_legend_with_a_label_that_the_series_lack_is_found():
+    panel = {"type": "timeseries", "title": "a panel", "targets": [{"expr": "up", "legendFormat": "{{step}}"}]}
+    with pytest.raises(AssertionError):
+        with_data(Answers(({"queue": "jobs"}, [0.0])), panel)
+
+
 def wait_for_data(prometheus: Prometheus, waiting: dict[Panel, Json]) -> None:
     """Waits until each of the panels has had data."""
 
@@ -92,8 +124,10 @@ def healthy(request, all_healthy) -> Prometheus:
 
 
 def test_panels_have_data_when_all_is_well_and_those_that_are_listed_do_not(healthy):
-    filled = {key for key, panel in every_panel().items() if with_data(healthy, panel)}
-    assert filled == set(every_panel()) - set(empty_when_well())
+    def empty() -> set[Panel]:
+        return {key for key, panel in every_panel().items() if not with_data(healthy, panel)}
+
+    servers.wait_until_equal(empty, set(empty_when_well()))
 
 
 def test_the_list_names_panels_that_exist_by_their_titles():
@@ -111,23 +145,23 @@ def test_an_incident_fills_what_is_empty_when_all_is_well(incident: str, tmp_pat
         servers.prometheus(BINARIES[-1], tmp_path / "prometheus", address) as prometheus,
     ):
         wait_for_data(prometheus, {key: panel for key, panel in every_panel().items() if key in listed})
-
-        def annotated() -> set[str]:
-            return {uid for uid in DASHBOARDS if prometheus.query(annotation(uid))}
-
         # An alert on a queue is annotated there and on the overview, and on no dashboard of something else; but
         # at first, targets that were not sampled yet may have an alert, too.
-        wanted = {"sqlqueue-overview", "sqlqueue-queue"}
-        servers.wait_for(lambda: f"annotated: {annotated()}", lambda: True if annotated() == wanted else None)
+        servers.wait_until_equal(lambda: annotated(prometheus), {"sqlqueue-overview", "sqlqueue-queue"})
 
 
-def annotation(uid: str) -> str:
-    (found,) = DASHBOARDS[uid]["annotations"]["list"]
-    return substitute(found["expr"], CHOSEN)
+def annotated(prometheus: Prometheus) -> set[str]:
+    """The dashboards on which an alert is annotated now."""
+    return {
+        uid
+        for uid, dashboard in DASHBOARDS.items()
+        for annotation in dashboard["annotations"]["list"]
+        if prometheus.query(substitute(annotation["expr"], CHOSEN))
+    }
 
 
 def test_nothing_is_annotated_when_all_is_well(healthy):
-    assert [uid for uid in DASHBOARDS if healthy.query(annotation(uid))] == []
+    servers.wait_until_equal(lambda: annotated(healthy), set())
 
 
 def test_variables_offer_what_the_demo_has(healthy):
