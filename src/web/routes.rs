@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::discovery::{PROBE, SERVICE_DISCOVERY};
 use super::protection::{Guard, Protection};
-use super::{Format, Pages, Reloaded, negotiate};
+use super::{Format, Page, Pages, Reloaded, negotiate, page};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
 /// is pure computation: more threads than this would only take the processor from the samplers.
@@ -42,7 +42,7 @@ pub enum TelemetryPathError {
     #[error("telemetry path `{0}` holds a character other than letters, digits and -._~/")]
     Character(String),
     /// It is that of another page, or below `/-/`.
-    #[error("telemetry path `{0}` is taken: /probe, /sd and what begins with /-/ are other pages")]
+    #[error("telemetry path `{0}` is taken: /config, /probe, /sd and what begins with /-/ are other pages")]
     Reserved(String),
 }
 
@@ -77,7 +77,8 @@ impl FromStr for TelemetryPath {
         if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
             return Err(TelemetryPathError::Character(path.to_owned()));
         }
-        if path == "/-" || path.starts_with("/-/") || [PROBE, SERVICE_DISCOVERY].contains(&path) {
+        let taken = [PROBE, SERVICE_DISCOVERY, page::CONFIG];
+        if path == "/-" || path.starts_with("/-/") || taken.contains(&path) {
             return Err(TelemetryPathError::Reserved(path.to_owned()));
         }
         Ok(Self(path.to_owned()))
@@ -125,7 +126,8 @@ impl Site {
                 READY => self.ready(),
                 PROBE => self.probe(&head).await,
                 SERVICE_DISCOVERY => self.service_discovery(&head),
-                _ => self.index().await,
+                page::CONFIG => self.page(Page::Configuration, &head.headers).await,
+                _ => self.page(Page::Overview, &head.headers).await,
             }
         };
         let (method, status, version) = (&head.method, response.status().as_u16(), head.version);
@@ -144,7 +146,7 @@ impl Site {
 
     fn is_route(&self, path: &str) -> bool {
         path == self.telemetry_path.as_str()
-            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | "/")
+            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | page::CONFIG | "/")
     }
 
     /// What there is to show.
@@ -162,7 +164,7 @@ impl Site {
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
             let page = write(pages, format)?;
-            Ok(if gzip { compressed(page) } else { (page, false) })
+            Ok::<_, fmt::Error>(if gzip { compressed(page) } else { (page, false) })
         });
         let Some((body, gzipped)) = rendered.await else {
             return failure("the metrics page could not be written; see the exporter's log\n");
@@ -207,23 +209,34 @@ impl Site {
         }
     }
 
-    async fn index(&self) -> Response<Bytes> {
-        let Some(page) = self.render(|pages| Ok(pages.index())).await else {
-            return failure("the index page could not be written; see the exporter's log\n");
+    async fn page(&self, page: Page, headers: &HeaderMap) -> Response<Bytes> {
+        let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
+        let rendered = self.render(move |pages| {
+            let html = pages.page(page)?.into_bytes();
+            Ok::<_, page::PageError>(if gzip { compressed(html) } else { (html, false) })
+        });
+        let Some((body, gzipped)) = rendered.await else {
+            return failure("the page could not be written; see the exporter's log\n");
         };
-        let mut response = reply(StatusCode::OK, HTML, page);
-        response.headers_mut().insert(
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
-        );
+        let mut response = reply(StatusCode::OK, HTML, body);
+        let headers = response.headers_mut();
+        let policy = HeaderValue::from_static(page::content_security_policy());
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        // What it says is true for a moment only.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        if gzipped {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         response
     }
 
     /// Runs `write` off the reactor, so that a page of thousands of series delays nobody else's
     /// sockets and timers. A failure, a panic too, is logged here and yields nothing.
-    async fn render<T: Send + 'static>(
+    async fn render<T: Send + 'static, E: fmt::Display + Send + 'static>(
         &self,
-        write: impl FnOnce(&dyn Pages) -> Result<T, fmt::Error> + Send + 'static,
+        write: impl FnOnce(&dyn Pages) -> Result<T, E> + Send + 'static,
     ) -> Option<T> {
         let pages = Arc::clone(&self.pages);
         // The permit goes along with the work, which goes on when the client hangs up. The
@@ -236,7 +249,7 @@ impl Site {
         match task.await {
             Ok(Ok(page)) => Some(page),
             Ok(Err(error)) => {
-                tracing::error!(%error, "cannot encode a page");
+                tracing::error!(%error, "cannot write a page");
                 None
             }
             Err(error) => {
@@ -300,7 +313,8 @@ mod tests {
         for path in ["/metrics", "/", "/a/b-c_d.e~f", "/-x"] {
             assert_eq!(path.parse::<TelemetryPath>().map(|p| p.to_string()), Ok(path.to_owned()));
         }
-        for path in ["", "metrics", "/a b", "/m?x=1", "/m#x", "/\u{fc}", "/%41", "/-", "/-/ready"] {
+        for path in ["", "metrics", "/a b", "/m?x=1", "/m#x", "/\u{fc}", "/%41", "/-", "/-/ready", "/config"]
+        {
             assert!(path.parse::<TelemetryPath>().is_err(), "{path}");
         }
     }

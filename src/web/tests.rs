@@ -18,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
+use super::page::content_security_policy;
 use super::{Format, Options, TelemetryPath, serve};
 use harness::{Fake, Server, patient};
 
@@ -80,7 +81,7 @@ async fn head_answers_with_the_length_and_no_body() {
     let server = Server::plain().await;
     // On one connection: a stray byte of a body would spoil the next status line.
     let mut client = server.client().await;
-    for path in ["/metrics", "/", "/-/healthy", "/-/ready", "/nowhere"] {
+    for path in ["/metrics", "/", "/config", "/-/healthy", "/-/ready", "/nowhere"] {
         let head = client.request("HEAD", path, &[]).await;
         let get = client.request("GET", path, &[]).await;
         assert_eq!(head.status(), get.status(), "{path}");
@@ -98,7 +99,7 @@ async fn unknown_paths_get_a_hint_and_other_methods_what_is_allowed() {
         assert_eq!(missing.header("x-content-type-options"), Some("nosniff"));
     }
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "BREW"] {
-        for path in ["/metrics", "/", "/-/healthy", "/-/ready"] {
+        for path in ["/metrics", "/", "/config", "/-/healthy", "/-/ready"] {
             let refused = server.client().await.request(method, path, &[]).await;
             assert_eq!(
                 (refused.status(), refused.header("allow")),
@@ -130,16 +131,28 @@ async fn a_client_that_ends_its_side_first_is_still_answered() {
 }
 
 #[tokio::test]
-async fn the_index_is_html_that_may_load_nothing() {
+async fn the_pages_for_people_may_load_nothing_and_are_kept_nowhere() {
     let server = Server::plain().await;
-    let index = server.get("/", &[]).await;
-    assert_eq!(index.header("content-type"), Some("text/html; charset=utf-8"));
-    assert_eq!(
-        index.header("content-security-policy"),
-        Some("default-src 'none'; style-src 'unsafe-inline'")
-    );
-    assert_eq!(index.header("x-content-type-options"), Some("nosniff"));
-    assert!(index.text().contains("<a href=\"/metrics\">Metrics</a>"));
+    for (path, title) in [("/", "Overview"), ("/config", "Configuration")] {
+        let page = server.get(path, &[]).await;
+        assert_eq!(page.status(), 200, "{path}");
+        for (name, value) in [
+            ("content-type", "text/html; charset=utf-8"),
+            ("content-security-policy", content_security_policy()),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cache-control", "no-store"),
+            ("vary", "Accept-Encoding"),
+        ] {
+            assert_eq!(page.header(name), Some(value), "{path}");
+        }
+        assert_eq!(page.header("content-encoding"), None, "{path}");
+        assert!(page.text().contains(&format!("aria-current=\"page\">{title}</a>")), "{path}");
+
+        let zipped = server.get(path, &["Accept-Encoding: gzip"]).await;
+        assert_eq!(zipped.header("content-encoding"), Some("gzip"), "{path}");
+        assert_eq!(zipped.unzipped(), page.text(), "{path}");
+    }
 }
 
 #[tokio::test]

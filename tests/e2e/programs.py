@@ -1,6 +1,8 @@
 """The programs of the test, each in a process of its own that says where it listens."""
 
+import contextlib
 import json
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +16,17 @@ from pathlib import Path
 PATIENCE_SECONDS = 120
 
 
+def prefer(pid: int) -> None:
+    """Puts a process before other work of the machine, where that is allowed: a second without a processor
+    is a minute to the shortened rules. The kernel weighs sessions first, if it groups them, then processes."""
+    for take in (
+        lambda: Path(f"/proc/{pid}/autogroup").write_text("-15"),
+        lambda: os.setpriority(os.PRIO_PROCESS, pid, -15),
+    ):
+        with contextlib.suppress(OSError):
+            take()
+
+
 class Program:
     """A process that writes a log, in which it says its address once it listens."""
 
@@ -22,7 +35,10 @@ class Program:
         self.log = log
         self.address = ""
         with log.open("ab") as written:
-            self.process = subprocess.Popen(command, stdout=written, stderr=written, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                command, stdout=written, stderr=written, stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        prefer(self.process.pid)
 
     def text(self) -> str:
         return self.log.read_text(errors="replace")

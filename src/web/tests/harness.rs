@@ -13,7 +13,9 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::config::WebConfig;
-use crate::web::{Format, Guard, Options, Pages, serve};
+use crate::state::State;
+use crate::web::page::{self, Now, PageError};
+use crate::web::{Format, Guard, Options, Page, Pages, serve};
 
 type Metrics = dyn Fn(Format) -> Result<String, fmt::Error> + Send + Sync;
 
@@ -58,8 +60,9 @@ impl Pages for Fake {
         if self.ready.load(Ordering::SeqCst) { Ok(()) } else { Err("no sample yet".to_owned()) }
     }
 
-    fn index(&self) -> String {
-        crate::web::index_page("fake", "0", &[("/metrics", "Metrics", "all of them")], "")
+    fn page(&self, page: Page) -> Result<String, PageError> {
+        let now = Now { monotonic: Duration::ZERO, unix_ms: 0 };
+        page::prepare(page, &State::default(), now, "/metrics").render()
     }
 }
 

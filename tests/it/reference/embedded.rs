@@ -35,7 +35,9 @@ impl Embedded {
 
     fn configuration(&self, targets: &str) -> String {
         let file = self.database.file().display();
-        format!("sources:\n  - name: db\n    sqlite: {{ file: '{file}' }}\n{targets}")
+        format!(
+            "global: {{ query_timeout: 1h }}\nsources:\n  - name: db\n    sqlite: {{ file: '{file}' }}\n{targets}"
+        )
     }
 }
 
