@@ -92,7 +92,7 @@ pub struct Prepared {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Content {
-    Overview(Overview),
+    Overview(Box<Overview>),
     Configuration { yaml: String },
 }
 
@@ -118,7 +118,7 @@ pub fn prepare(page: Page, state: &State, now: Now, telemetry_path: &str) -> Pre
         metrics: format!(".{telemetry_path}"),
         now: Moment::new(now.unix_ms, now.unix_ms),
         content: match page {
-            Page::Overview => Content::Overview(overview(state, now)),
+            Page::Overview => Content::Overview(Box::new(overview(state, now))),
             Page::Configuration => Content::Configuration { yaml: state.config_yaml.clone() },
         },
     }

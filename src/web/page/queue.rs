@@ -56,7 +56,7 @@ pub(super) fn views(
             charts: queue
                 .trends
                 .get(name)
-                .map(|trend| charts(trend, &queue.objectives, speaking, ids))
+                .map(|trend| charts(trend, facts, &queue.objectives, speaking, ids))
                 .unwrap_or_default(),
         }
     };
@@ -119,55 +119,82 @@ const fn title(state: JobState) -> &'static str {
     }
 }
 
-fn charts(trend: &Trend, objectives: &QueueObjectives, speaking: Speaking<'_>, ids: &mut Ids) -> Vec<Figure> {
-    let ready = |point: &Point| Some(point.ready);
-    let age = |point: &Point| point.oldest_ready_age_ms;
-    let mut charts = vec![figure(trend, "Ready", "ready", ready, None, count, speaking, ids)];
-    if trend.points().any(|point| point.oldest_ready_age_ms.is_some()) {
-        let objective = objectives.max_ready_age.and_then(|age| u64::try_from(age.as_millis()).ok());
-        charts.push(figure(trend, "Oldest ready", "age", age, objective, span_ms, speaking, ids));
-    }
-    charts
-}
-
-#[allow(clippy::too_many_arguments, reason = "each is one property of the chart")]
-fn figure(
-    trend: &Trend,
+/// One value of a trend, as a chart shows it.
+struct Series {
     title: &'static str,
     class: &'static str,
-    value: impl Fn(&Point) -> Option<u64>,
+    value: fn(&Point) -> Option<u64>,
+    /// What the last sample said, which is not always the peak of its point.
+    now: Option<u64>,
+    shown: fn(u64) -> String,
     objective: Option<u64>,
-    shown: impl Fn(u64) -> String,
+}
+
+fn charts(
+    trend: &Trend,
+    facts: Option<&QueueFacts>,
+    objectives: &QueueObjectives,
     speaking: Speaking<'_>,
     ids: &mut Ids,
-) -> Figure {
-    let peak = trend.points().filter_map(&value).max().unwrap_or(0);
-    // An objective far above everything would press the line flat; it is then said, not drawn.
-    let drawn = objective.filter(|objective| *objective <= peak.saturating_mul(3));
-    let top = number(peak.max(drawn.unwrap_or(0)).max(1)) * 1.05;
-    let Speaking { window, stale_after, until } = speaking;
-    let line = chart::line(trend, window, stale_after, until, top, |point| value(point).map(number));
-    let mut description = format!("Highest in the last {}: {}.", window.name, shown(peak));
-    match trend.points().next_back().and_then(&value).filter(|_| until.is_some()) {
-        Some(last) => description.push_str(&format!(" Now: {}.", shown(last))),
-        None => description.push_str(" There is no present value."),
+) -> Vec<Figure> {
+    let ready = Series {
+        title: "Ready",
+        class: "ready",
+        value: |point| Some(point.ready),
+        now: facts.and_then(|facts| facts.jobs.get(&JobState::Ready).copied()),
+        shown: count,
+        objective: None,
+    };
+    let age = Series {
+        title: "Oldest ready",
+        class: "age",
+        value: |point| point.oldest_ready_age_ms,
+        now: facts.and_then(|facts| facts.oldest_ready_age_ms),
+        shown: span_ms,
+        objective: objectives.max_ready_age.and_then(|age| u64::try_from(age.as_millis()).ok()),
+    };
+    let is_known = |series: &Series| trend.points().any(|point| (series.value)(point).is_some());
+    let known = [ready, age].into_iter().filter(is_known);
+    known.map(|series| series.figure(trend, speaking, ids)).collect()
+}
+
+impl Series {
+    fn figure(&self, trend: &Trend, speaking: Speaking<'_>, ids: &mut Ids) -> Figure {
+        let Self { title, class, value, shown, objective, .. } = *self;
+        let peak = trend.points().filter_map(value).max().unwrap_or(0);
+        // An objective far above everything would press the line flat; it is then said, not drawn.
+        let drawn = objective.filter(|objective| *objective <= peak.saturating_mul(3));
+        let top = number(peak.max(drawn.unwrap_or(0)).max(1)) * 1.05;
+        let Speaking { window, stale_after, until } = speaking;
+        let line = chart::line(trend, window, stale_after, until, top, |point| value(point).map(number));
+        Figure {
+            id: ids.next(),
+            class,
+            title: title.to_owned(),
+            note: format!("highest {}", shown(peak)),
+            description: self.description(window, peak, line.has_gap),
+            line,
+            objective_y: drawn.map(|objective| format!("{:.1}", chart::height_of(number(objective), top))),
+            window: window.name,
+            since: window.length_name,
+        }
     }
-    if let Some(objective) = objective {
-        description.push_str(&format!(" Objective: at most {}.", shown(objective)));
-    }
-    if line.has_gap {
-        description.push_str(" The line is interrupted where nothing could be said.");
-    }
-    Figure {
-        id: ids.next(),
-        class,
-        title: title.to_owned(),
-        note: format!("highest {}", shown(peak)),
-        description: description,
-        line,
-        objective_y: drawn.map(|objective| format!("{:.1}", chart::height_of(number(objective), top))),
-        window: window.name,
-        since: window.length_name,
+
+    /// The chart in words.
+    fn description(&self, window: &Window, peak: u64, has_gap: bool) -> String {
+        let Self { now, shown, objective, .. } = *self;
+        let mut description = format!("Highest in the last {}: {}.", window.name, shown(peak));
+        match now {
+            Some(now) => description.push_str(&format!(" Now: {}.", shown(now))),
+            None => description.push_str(" There is no present value."),
+        }
+        if let Some(objective) = objective {
+            description.push_str(&format!(" Objective: at most {}.", shown(objective)));
+        }
+        if has_gap {
+            description.push_str(" The line is interrupted where nothing could be said.");
+        }
+        description
     }
 }
 

@@ -182,7 +182,7 @@ fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
             let age = span(now.monotonic.saturating_sub(at));
             format!("No numbers: the last good sample is {age} old, and would no longer be true.")
         }
-        None if target.sampling.attempted() => "No numbers: there is no good sample yet.".to_owned(),
+        None if target.sampling.failed_in_a_row > 0 => "No numbers: there is no good sample yet.".to_owned(),
         None => "The first sample is still to be taken.".to_owned(),
     }
 }

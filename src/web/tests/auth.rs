@@ -42,9 +42,14 @@ async fn counted(users: &[WebUser]) -> (Server, Arc<AtomicUsize>) {
 async fn every_route_wants_a_login() {
     let (server, count) = counted(&[user("prometheus", "secret")]).await;
     let login = basic("prometheus:secret");
-    for (path, status) in
-        [("/metrics", 200), ("/", 200), ("/-/healthy", 200), ("/-/ready", 200), ("/nowhere", 404)]
-    {
+    for (path, status) in [
+        ("/metrics", 200),
+        ("/", 200),
+        ("/config", 200),
+        ("/-/healthy", 200),
+        ("/-/ready", 200),
+        ("/nowhere", 404),
+    ] {
         let refused = server.get(path, &[]).await;
         assert_eq!((refused.status(), refused.text()), (401, "unauthorized\n"), "{path}");
         assert_eq!(refused.header("www-authenticate"), Some("Basic"), "{path}");

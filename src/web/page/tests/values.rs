@@ -55,6 +55,15 @@ fn every_number_of_a_queue_is_shown_under_its_name() {
 }
 
 #[test]
+fn the_present_is_not_taken_for_the_peak_of_its_point() {
+    let mut world = World::sampled();
+    for ready in [9, 4] {
+        world.queue(JOBS, "jobs", facts(&[(JobState::Ready, ready)]));
+    }
+    assert_says(&world, "Ready highest 9 Ready, the last minute Highest in the last minute: 9. Now: 4.");
+}
+
+#[test]
 fn a_value_over_its_objective_says_so() {
     let mut world = World::sampled();
     let queue = |age_ms| QueueFacts { oldest_ready_age_ms: Some(age_ms), ..facts(&[(JobState::Ready, 1)]) };
