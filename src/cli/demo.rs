@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -10,22 +12,36 @@ use super::serve::stop_signal;
 use super::{DemoArgs, Failure, Options, block_on, print};
 use crate::clock::SystemClock;
 use crate::config::{self, Environment};
-use crate::demo::{self, DemoDatabase, DemoOptions};
+use crate::demo::{self, DemoDatabase, DemoOptions, Episode, HostClock, Incident};
 use crate::exporter::Exporter;
 use crate::web;
 
 pub(super) fn run(options: &Options, arguments: DemoArgs) -> Result<ExitCode, Failure> {
-    let DemoArgs { seed, speed, folder } = arguments;
+    let DemoArgs { seed, speed, incident, incident_after, incident_for, folder } = arguments;
+    let episode = incident.map(|incident| Episode { incident, after: incident_after, lasting: incident_for });
+    let demo_options = |folder| DemoOptions { folder, seed, speed, episode };
     match folder {
-        Some(folder) => run_in(options, DemoOptions { folder, seed, speed }, "the files stay")?,
+        Some(folder) => run_in(options, demo_options(folder), "the files stay")?,
         None => {
             // Removed when it goes out of scope.
             let temporary = tempfile::Builder::new().prefix("sqlqueue-exporter-demo-").tempdir()?;
             let folder = PathBuf::from(temporary.path());
-            run_in(options, DemoOptions { folder, seed, speed }, "the files are removed")?;
+            run_in(options, demo_options(folder), "the files are removed")?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The names of the incidents on the command line.
+impl ValueEnum for Incident {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let facts = self.facts();
+        Some(PossibleValue::new(facts.name).help(format!("{}: {}", facts.alert, facts.happens)))
+    }
 }
 
 fn run_in(options: &Options, demo_options: DemoOptions, afterwards: &str) -> Result<(), Failure> {
@@ -50,14 +66,15 @@ async fn run_database(
 
     // Either half takes the other one down: a demo without workload shows nothing.
     let stop = CancellationToken::new();
-    let exporter = Exporter::new(config, SystemClock::shared())?;
+    let host_clock = HostClock::new(SystemClock::shared());
+    let exporter = Exporter::new(config, host_clock.clone())?;
     let serving = async {
         let served = exporter.run(listeners, web, None, stop.cancelled()).await;
         stop.cancel();
         served
     };
     let working = async {
-        let worked = demo::run_workload(database, demo_options, stop.cancelled()).await;
+        let worked = demo::run_workload(database, demo_options, &host_clock, stop.cancelled()).await;
         stop.cancel();
         worked
     };

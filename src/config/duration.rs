@@ -11,7 +11,7 @@ const UNITS: [(&str, u64); 6] =
 /// # Errors
 ///
 /// What is wrong, without the key: a missing or unknown unit, units out of order, an overflow.
-pub(super) fn parse(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(format!("a duration needs a unit; write `{text}s` for seconds"));
     }
@@ -40,7 +40,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
 }
 
 /// Writes a duration the way [`parse`] reads it; parts of a millisecond are dropped.
-pub(super) fn text(duration: Duration) -> String {
+pub(crate) fn text(duration: Duration) -> String {
     let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut out = String::new();
     // Weeks and days are read but not written: `36h` is clearer than `1d12h` beside a timeout.

@@ -8,10 +8,15 @@
 )]
 
 pub(super) mod attempts;
+pub(super) mod clock;
+mod healthy;
+mod incidents;
 mod notifications;
 mod pause;
 mod queue;
+mod rules;
 mod setup;
+pub(super) mod simulation;
 mod transactional;
 
 use std::time::Duration;
@@ -31,13 +36,16 @@ pub(super) struct Lab {
 impl Lab {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let options = DemoOptions { folder: folder.path().join("demo"), seed: 7, speed: 1.0 };
+        let options = DemoOptions { folder: folder.path().join("demo"), seed: 7, speed: 1.0, episode: None };
         let database = prepare(&options).expect("a demo database");
         Self { database, options, _folder: folder }
     }
 
+    /// A connection that waits for another writer for as long as it takes on a busy machine.
     pub(super) fn connect(&self) -> Connection {
-        self.database.connect().expect("a connection")
+        let connection = self.database.connect().expect("a connection");
+        connection.busy_timeout(PATIENCE).expect("a timeout");
+        connection
     }
 }
 
@@ -98,6 +106,9 @@ pub(super) fn run_log(connection: &Connection) -> Vec<LogRow> {
         .collect::<Result<_, _>>()
         .unwrap()
 }
+
+/// Nothing here takes nearly as long; a machine may be busy with something else.
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Long enough that it cannot end within a test.
 const LONG: Duration = Duration::from_secs(3600);

@@ -1,5 +1,5 @@
-//! The HTTP side: the metrics page, the two probes and the pages for people, over HTTP/1.1, and over
-//! TLS and behind a login if so configured.
+//! The HTTP side: the metrics page, the two probes and the pages for people, over HTTP/1.1 or HTTP/2,
+//! and over TLS and behind a login if so configured.
 //!
 //! The server knows nothing of databases or of the state behind a page. It asks [`Pages`] and
 //! takes care of everything between that answer and the socket: negotiation, compression,
@@ -7,9 +7,13 @@
 
 mod auth;
 mod bind;
+mod connection;
 mod discovery;
+mod limiter;
 mod negotiate;
 pub mod page;
+mod places;
+mod protection;
 mod routes;
 mod server;
 #[cfg(test)]
@@ -22,11 +26,10 @@ use std::pin::Pin;
 
 use self::page::PageError;
 
-pub use auth::BasicAuth;
 pub use bind::{BindError, bind};
+pub use protection::Guard;
 pub use routes::{TelemetryPath, TelemetryPathError};
 pub use server::{Options, serve};
-pub use tls::Tls;
 
 /// What there is to show. Implemented by whoever owns the state.
 pub trait Pages: Send + Sync + 'static {

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::request;
 use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
-use super::auth::BasicAuth;
 use super::discovery::{PROBE, SERVICE_DISCOVERY};
+use super::protection::{Guard, Protection};
 use super::{Format, Page, Pages, Reloaded, negotiate, page};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
@@ -89,23 +89,22 @@ impl FromStr for TelemetryPath {
 pub(super) struct Site {
     pages: Arc<dyn Pages>,
     telemetry_path: TelemetryPath,
-    auth: Option<Arc<BasicAuth>>,
+    guard: Guard,
     renders: Arc<Semaphore>,
 }
 
 impl Site {
-    pub(super) fn new(
-        pages: Arc<dyn Pages>,
-        telemetry_path: TelemetryPath,
-        auth: Option<Arc<BasicAuth>>,
-    ) -> Self {
-        Self { pages, telemetry_path, auth, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
+    pub(super) fn new(pages: Arc<dyn Pages>, telemetry_path: TelemetryPath, guard: Guard) -> Self {
+        Self { pages, telemetry_path, guard, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
     }
 
     /// Answers one request. The head is all it needs: no route takes a body.
-    pub(super) async fn respond(&self, head: request::Parts) -> Response<Full<Bytes>> {
+    pub(super) async fn respond(&self, head: request::Parts) -> Response<Bytes> {
         let path = head.uri.path();
-        let mut response = if !self.admits(&head.headers).await {
+        let protection = self.guard.protection().await;
+        let mut response = if !within_limit(&protection) {
+            reply(StatusCode::TOO_MANY_REQUESTS, PLAIN, "too many requests\n")
+        } else if !admits(&protection, &head.headers).await {
             let mut refusal = reply(StatusCode::UNAUTHORIZED, PLAIN, "unauthorized\n");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
             refusal
@@ -131,23 +130,18 @@ impl Site {
                 _ => self.page(Page::Overview, &head.headers).await,
             }
         };
-        tracing::debug!(method = %head.method, path, status = response.status().as_u16(), "request answered");
+        let (method, status, version) = (&head.method, response.status().as_u16(), head.version);
+        tracing::debug!(%method, path, status, ?version, "request answered");
 
         let headers = response.headers_mut();
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        // Last, so that what is configured goes before what the page itself asks for.
+        headers.extend(protection.headers.clone());
         if head.method == Method::HEAD {
             // Content-Length stays: it tells how long the page would be.
-            *response.body_mut() = Full::default();
+            *response.body_mut() = Bytes::new();
         }
         response
-    }
-
-    /// Whether the client may see anything at all; probes are no exception, as in Prometheus.
-    async fn admits(&self, headers: &HeaderMap) -> bool {
-        match &self.auth {
-            Some(auth) => auth.admits(headers).await,
-            None => true,
-        }
     }
 
     fn is_route(&self, path: &str) -> bool {
@@ -165,7 +159,7 @@ impl Site {
         &self,
         headers: &HeaderMap,
         write: impl FnOnce(&dyn Pages, Format) -> Result<Vec<u8>, fmt::Error> + Send + 'static,
-    ) -> Response<Full<Bytes>> {
+    ) -> Response<Bytes> {
         let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
@@ -185,7 +179,7 @@ impl Site {
         response
     }
 
-    fn ready(&self) -> Response<Full<Bytes>> {
+    fn ready(&self) -> Response<Bytes> {
         match self.pages.ready() {
             Ok(()) => reply(StatusCode::OK, PLAIN, "ready\n"),
             Err(reason) => reply(StatusCode::SERVICE_UNAVAILABLE, PLAIN, reason + "\n"),
@@ -193,7 +187,7 @@ impl Site {
     }
 
     /// As in Prometheus: POST or PUT, and forbidden unless a flag allows it.
-    async fn reload(&self, method: &Method) -> Response<Full<Bytes>> {
+    async fn reload(&self, method: &Method) -> Response<Bytes> {
         if method != Method::POST && method != Method::PUT {
             let hint = "method not allowed: use POST or PUT\n";
             let mut refusal = reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, hint);
@@ -215,7 +209,7 @@ impl Site {
         }
     }
 
-    async fn page(&self, page: Page, headers: &HeaderMap) -> Response<Full<Bytes>> {
+    async fn page(&self, page: Page, headers: &HeaderMap) -> Response<Bytes> {
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
             let html = pages.page(page)?.into_bytes();
@@ -266,21 +260,33 @@ impl Site {
     }
 }
 
+fn within_limit(protection: &Protection) -> bool {
+    protection.limiter.as_ref().is_none_or(|limiter| limiter.admits(Instant::now()))
+}
+
+/// Whether the client may see anything at all; probes are no exception, as in Prometheus.
+async fn admits(protection: &Protection, headers: &HeaderMap) -> bool {
+    match &protection.auth {
+        Some(auth) => auth.admits(headers).await,
+        None => true,
+    }
+}
+
 pub(super) fn reply(
     status: StatusCode,
     content_type: HeaderValue,
     body: impl Into<Bytes>,
-) -> Response<Full<Bytes>> {
+) -> Response<Bytes> {
     let body = body.into();
     let length = HeaderValue::from(body.len());
-    let mut response = Response::new(Full::new(body));
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response.headers_mut().insert(header::CONTENT_LENGTH, length);
     response
 }
 
-fn failure(text: &'static str) -> Response<Full<Bytes>> {
+fn failure(text: &'static str) -> Response<Bytes> {
     reply(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, text)
 }
 

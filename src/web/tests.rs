@@ -1,7 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed, as it should")]
 
 mod auth;
+mod clients;
+mod crowd;
+mod following;
 mod harness;
+mod http2;
 mod tls;
 
 use std::fmt;
@@ -240,6 +244,21 @@ async fn garbage_costs_the_sender_its_connection_and_nobody_else_anything() {
 }
 
 #[tokio::test]
+async fn what_comes_behind_a_request_is_answered_in_turn_or_ends_the_connection() {
+    let server = Server::plain().await;
+    let mut client = server.client().await;
+    let request = |method: &str| format!("{method} /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+    client.send(["GET", "HEAD", "BREW", "GET"].map(request).concat()).await;
+    for (status, with_body) in [(200, true), (200, false), (405, true), (200, true)] {
+        assert_eq!(client.answer(with_body).await.status(), status);
+    }
+    client.send(format!("{}\0\x01 rubbish\r\n\r\n{}", request("GET"), request("GET"))).await;
+    assert_eq!(client.answer(true).await.status(), 200);
+    assert_eq!(client.answer(true).await.status(), 400);
+    assert_eq!(client.rest().await, b"", "what follows is not looked at");
+}
+
+#[tokio::test]
 async fn many_scrapes_at_once_all_get_the_whole_page() {
     let page = "a line of the page\n".repeat(20_000);
     let expected = Arc::new(page.clone());
@@ -318,24 +337,6 @@ async fn a_client_that_never_takes_its_page_loses_its_place() {
     greedy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
     assert_eq!(server.get("/-/healthy", &[]).await.status(), 200);
     assert!(greedy.rest().await.len() < 64 << 20);
-}
-
-#[tokio::test]
-async fn no_more_connections_are_served_than_allowed_and_the_others_wait() {
-    let options = Options { max_connections: 2, ..patient() };
-    let server = Server::start(Fake::plain(), options).await;
-    let (mut first, mut second) = (server.client().await, server.client().await);
-    assert_eq!(first.request("GET", "/-/healthy", &[]).await.status(), 200);
-    assert_eq!(second.request("GET", "/-/healthy", &[]).await.status(), 200);
-
-    let mut third = server.client().await;
-    third.send("GET /-/healthy HTTP/1.1\r\nHost: test\r\n\r\n").await;
-    assert_eq!(second.request("GET", "/-/healthy", &[]).await.status(), 200);
-    let waiting = third.stream.get_ref().try_read(&mut [0; 1]).unwrap_err();
-    assert_eq!(waiting.kind(), std::io::ErrorKind::WouldBlock);
-
-    drop(first);
-    assert_eq!(third.answer(true).await.status(), 200);
 }
 
 #[tokio::test]

@@ -13,14 +13,20 @@ class Incident:
     # From the start of the demo, in seconds: as long healthy, as long not.
     after: int = 30
     lasts: int = 60
-    # What may be told of the same incident besides, because it is true, too: a page that takes over, or
-    # what is left to do when the incident is over. When it is a page, the ticket ends unsaid.
+    # What may be told of the same incident besides, because it is true, too: a page that takes over, what
+    # follows when it lasts, or what is left to do when it is over.
     besides: tuple[str, str] | None = None
     outside: bool = False
 
     @property
     def main(self) -> tuple[str, str]:
         return (self.receiver, self.alert)
+
+    @property
+    def ends_with(self) -> set[tuple[str, str]]:
+        """Whose end is that of the incident. A page holds back what there is to say of its ticket."""
+        is_taken_over = self.receiver == "tickets" and self.besides and self.besides[0] == "pager"
+        return {self.main, self.besides} if is_taken_over else {self.main}
 
 
 INCIDENTS = [
@@ -38,7 +44,7 @@ INCIDENTS = [
     Incident("scheduler-stopped", "pager", "SqlQueueSchedulerStopped", lasts=80),
     Incident("failing-step", "pager", "SqlQueueStepFailing", lasts=40),
     # It has to have a past, of as long as the hour that is held against it: two minutes here.
-    Incident("slow-step", "tickets", "SqlQueueStepSlow", after=100, lasts=60),
+    Incident("slow-step", "tickets", "SqlQueueStepSlow", after=100, lasts=60, besides=("tickets", "SqlQueueRunsOverlap")),
     Incident("cap-reached", "tickets", "SqlQueueStepWarnings", lasts=110),
     Incident("broken-target", "pager", "SqlQueueTargetNotSampled", lasts=40),
     Incident("database-down", "pager", "SqlQueueDatabaseDown", lasts=40),

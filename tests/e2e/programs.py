@@ -90,7 +90,7 @@ def alertmanager(programs: Path, folder: Path, config: Path) -> Program:
     return Program("alertmanager", command, folder / "alertmanager.log")
 
 
-def prometheus(programs: Path, folder: Path, config: Path) -> "Prometheus":
+def prometheus(programs: Path, folder: Path, config: Path, *arguments: str) -> "Prometheus":
     command = [
         str(programs / "prometheus"),
         f"--config.file={config}",
@@ -98,6 +98,7 @@ def prometheus(programs: Path, folder: Path, config: Path) -> "Prometheus":
         "--web.listen-address=127.0.0.1:0",
         # In proportion to the shortened rules; a minute as it is.
         "--rules.alert.resend-delay=1s",
+        *arguments,
     ]
     return Prometheus("prometheus", command, folder / "prometheus.log")
 
@@ -109,9 +110,10 @@ class Prometheus(Program):
         """Has the configuration read again."""
         self.process.send_signal(signal.SIGHUP)
 
-    def query(self, expression: str) -> list[tuple[dict, float]]:
-        """An instant query: labels and value of each series."""
-        address = f"http://{self.address}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
+    def query(self, expression: str, at: float | None = None) -> list[tuple[dict, float]]:
+        """An instant query: labels and value of each series, now or at a time in seconds."""
+        parameters = {"query": expression} | ({} if at is None else {"time": at})
+        address = f"http://{self.address}/api/v1/query?{urllib.parse.urlencode(parameters)}"
         with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as answer:
             result = json.load(answer)["data"]["result"]
         return [(series["metric"], float(series["value"][1])) for series in result]

@@ -101,8 +101,11 @@ def is_firing(one: Told, incident: Incident) -> bool:
 
 
 def is_resolved(one: Told, incident: Incident) -> bool:
-    ends = {incident.main, incident.besides}
-    return one.job == incident.name and one.status == "resolved" and (one.receiver, one.name) in ends
+    return (
+        one.job == incident.name
+        and one.status == "resolved"
+        and (one.receiver, one.name) in incident.ends_with
+    )
 
 
 def all_over(told: list[Told]) -> bool:

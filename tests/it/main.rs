@@ -15,6 +15,7 @@ mod faults;
 mod foreign_state;
 mod hang;
 mod hidden_rows;
+mod incidents;
 mod kill;
 mod lease_cases;
 mod local_time;

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use rusqlite::Connection;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::super::incident::Incident;
 use super::super::{DemoDatabase, DemoError, schema};
 use super::script;
 
@@ -25,35 +27,65 @@ impl Pace {
     }
 }
 
+/// What is the same for every actor.
+#[derive(Debug, Clone)]
+pub(super) struct Conditions {
+    pub(super) seed: u64,
+    pub(super) pace: Pace,
+    /// What is wrong at present.
+    pub(super) incident: watch::Receiver<Option<Incident>>,
+    pub(super) stop: CancellationToken,
+}
+
+impl Conditions {
+    /// Nobody is told to stop yet.
+    pub(super) fn new(seed: u64, pace: Pace, incident: watch::Receiver<Option<Incident>>) -> Self {
+        Self { seed, pace, incident, stop: CancellationToken::new() }
+    }
+}
+
 /// One simulated party: a process of its own with its own connection.
 #[derive(Debug)]
 pub(super) struct Actor {
     pub(super) name: String,
     pub(super) pace: Pace,
-    seed: u64,
+    conditions: Conditions,
     connection: Arc<Mutex<Connection>>,
-    stop: CancellationToken,
 }
 
 impl Actor {
     pub(super) fn enter(
         database: &DemoDatabase,
         name: String,
-        seed: u64,
-        pace: Pace,
-        stop: CancellationToken,
+        conditions: Conditions,
     ) -> Result<Self, DemoError> {
         let connection = Arc::new(Mutex::new(database.connect()?));
-        Ok(Self { name, pace, seed, connection, stop })
+        Ok(Self { name, pace: conditions.pace, conditions, connection })
     }
 
     /// The actor's decision stream, from its beginning.
     pub(super) fn generator(&self) -> Rng {
-        script::generator(self.seed, &self.name)
+        script::generator(self.conditions.seed, &self.name)
     }
 
     pub(super) fn stopping(&self) -> bool {
-        self.stop.is_cancelled()
+        self.conditions.stop.is_cancelled()
+    }
+
+    /// What is wrong at present.
+    pub(super) fn incident(&self) -> Option<Incident> {
+        *self.conditions.incident.borrow()
+    }
+
+    /// Waits while this is wrong; `false` when the demo stops meanwhile.
+    pub(super) async fn sit_out(&self, incident: Incident) -> bool {
+        let mut present = self.conditions.incident.clone();
+        tokio::select! {
+            biased;
+            () = self.conditions.stop.cancelled() => false,
+            // An error: there is nobody left to say that something is wrong.
+            _ = present.wait_for(|present| *present != Some(incident)) => true,
+        }
     }
 
     /// Waits `ms` script milliseconds; `false` when the demo stops meanwhile.
@@ -63,10 +95,15 @@ impl Actor {
 
     /// Waits for a duration at speed 1; `false` when the demo stops meanwhile.
     pub(super) async fn pause_for(&self, duration: Duration) -> bool {
+        self.wait(self.pace.of_duration(duration)).await
+    }
+
+    /// Waits so long by the clock; `false` when the demo stops meanwhile.
+    pub(super) async fn wait(&self, duration: Duration) -> bool {
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => false,
-            () = tokio::time::sleep(self.pace.of_duration(duration)) => true,
+            () = self.conditions.stop.cancelled() => false,
+            () = tokio::time::sleep(duration) => true,
         }
     }
 
@@ -80,7 +117,7 @@ impl Actor {
         F: Fn(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     {
         let connection = Arc::clone(&self.connection);
-        let stop = self.stop.clone();
+        let stop = self.conditions.stop.clone();
         tokio::task::spawn_blocking(move || {
             // A panic in another call rolled its transaction back; the connection is still good.
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,12 +1,14 @@
 //! The lease queue's parties: who enqueues, works, recovers and purges.
 
 use super::super::DemoError;
+use super::super::incident::Incident;
 use super::super::notifications;
 use super::super::pause::IdlePause;
 use super::super::queue::{self, Claim, Finished, Ownership};
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script::{self, Attempt, Fate, WorkerScript};
+use super::variation;
 
 /// How long a claim is good for without a heartbeat.
 const LEASE: u64 = 5000;
@@ -21,10 +23,10 @@ const RECOVER_EVERY: u64 = 3000;
 /// How long it takes until a crashed worker is started again.
 const RESTART: u64 = 800;
 
-/// How long finished jobs and their attempts are kept. What failed is kept for longer: somebody may
-/// want to look at it.
+/// How long finished jobs and their attempts are kept. A job that failed is kept until somebody has
+/// looked after it, which is soon as long as there are few.
 const KEEP_DONE: u64 = 3 * 60 * 1000;
-const KEEP_FAILED: u64 = 30 * 60 * 1000;
+const KEEP_FAILED: u64 = 30 * 1000;
 const KEEP_ATTEMPTS: u64 = 15 * 60 * 1000;
 
 /// Events and messages that are kept.
@@ -37,7 +39,7 @@ pub(super) async fn enqueuer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let mut rng = actor.generator();
     for n in 0.. {
-        let delivery = script::delivery(&mut rng, n);
+        let delivery = variation::delivery(actor.incident(), script::delivery(&mut rng, n));
         let delay = actor.pace.of(delivery.delay);
         for _ in 0..delivery.jobs {
             let (payload, max_attempts) = (delivery.payload, delivery.max_attempts);
@@ -56,7 +58,7 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
     let mut script = WorkerScript::new(actor.generator(), number);
     let lease = actor.pace.of(LEASE);
     let mut idle = IdlePause::new();
-    while !actor.stopping() {
+    while actor.sit_out(Incident::NoWorkers).await {
         let Some(claim) = actor.database(move |db| queue::claim(db, lease)).await? else {
             actor.pause_for(idle.after_nothing()).await;
             continue;
@@ -64,6 +66,7 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
         idle.reset();
         summary.jobs_claimed += 1;
         let attempt = script.attempt(&claim.payload);
+        let attempt = variation::attempt(actor.incident(), &claim.payload, attempt);
         match try_job(&actor, &claim, attempt).await? {
             End::Done => summary.jobs_done += 1,
             End::Failed => summary.attempts_failed += 1,
@@ -109,7 +112,7 @@ async fn try_job(actor: &Actor, claim: &Claim, attempt: Attempt) -> Result<End, 
     let (job_id, token) = (claim.job_id, claim.token.clone());
     let (ownership, end);
     if attempt.fate == Fate::Failure {
-        let backoff = actor.pace.of(script::backoff(claim.attempts));
+        let backoff = actor.pace.of(script::backoff(&claim.payload, claim.attempts));
         let error = format!("cannot {}: unexpected end of input", claim.payload);
         ownership = actor.database(move |db| queue::fail(db, job_id, &token, &error, backoff)).await?;
         end = End::Failed;
@@ -143,7 +146,7 @@ async fn work(actor: &Actor, claim: &Claim, mut left: u64) -> Result<Option<End>
 pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let grace = actor.pace.of(GRACE);
-    while actor.pause(RECOVER_EVERY).await {
+    while actor.pause(RECOVER_EVERY).await && actor.sit_out(Incident::NoRecovery).await {
         let recovered = actor.database(move |db| queue::recover(db, grace, BATCH)).await?;
         summary.jobs_recovered += recovered.ready + recovered.failed;
     }

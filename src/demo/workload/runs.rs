@@ -2,14 +2,16 @@
 
 use tokio::time::Instant;
 
+use super::super::incident::Incident;
 use super::super::notifications::{self, CAP_PER_RUN, Outcome, Report, Step};
 use super::super::{DemoError, now};
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script::{self, Event, RunPlan};
+use super::variation;
 
 /// Retention of the run log.
-const KEEP_LOG: u64 = 30 * 60 * 1000;
+const KEEP_LOG: u64 = 120_000;
 
 /// Rows that one run prunes from the log at most.
 const PURGE_BATCH: u32 = 500;
@@ -19,7 +21,7 @@ pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError>
     let mut rng = actor.generator();
     for n in 0.. {
         let (event, then) = script::event(&mut rng, n);
-        match event {
+        match variation::event(actor.incident(), event) {
             Event::Comment { item, author } => {
                 let recipient = format!("owner-{item}@example.org");
                 actor.database(move |db| notifications::add_comment(db, item, author, &recipient)).await?;
@@ -46,20 +48,40 @@ pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError>
 pub(super) async fn scheduler(actor: Actor, number: usize) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let mut rng = actor.generator();
+    let mut keeps_lock = false;
     // The second one starts in the middle of the first one's first run.
     if !actor.pause(if number == 1 { 300 } else { 1000 }).await {
         return Ok(summary);
     }
     for n in 0.. {
+        if !actor.sit_out(Incident::SchedulerStopped).await {
+            break;
+        }
+        if keeps_lock && actor.incident() != Some(Incident::OrphanedLock) {
+            release_lock(&actor).await?;
+            keeps_lock = false;
+        }
         let started = Instant::now();
         let (plan, every) = script::notification_run(&mut rng, number, n);
-        summary += run(&actor, plan).await?;
+        let plan = variation::run(actor.incident(), plan);
+        let part = run(&actor, plan).await?;
+        keeps_lock |= plan.orphan_lock && part.runs_skipped == 0;
+        summary += part;
         let spent = u64::try_from(started.elapsed().mul_f64(actor.pace.0).as_millis()).unwrap_or(u64::MAX);
         if !actor.pause(every.saturating_sub(spent)).await {
             break;
         }
     }
+    if keeps_lock {
+        release_lock(&actor).await?;
+    }
     Ok(summary)
+}
+
+/// Gives the actor's lock back.
+async fn release_lock(actor: &Actor) -> Result<bool, DemoError> {
+    let holder = actor.name.clone();
+    actor.database(move |db| notifications::release_lock(db, notifications::RUN_LOCK, &holder)).await
 }
 
 /// One notification run: takes the lock or is skipped, runs the steps, gives the lock back.
@@ -67,11 +89,7 @@ pub(super) async fn run(actor: &Actor, plan: RunPlan) -> Result<DemoSummary, Dem
     let mut summary = DemoSummary { runs_started: 1, ..DemoSummary::default() };
     let started_at = actor.database(|db| now(db)).await?;
     let holder = actor.name.clone();
-    let taken = {
-        let holder = holder.clone();
-        actor.database(move |db| notifications::take_lock(db, notifications::RUN_LOCK, &holder)).await?
-    };
-    if !taken {
+    if !actor.database(move |db| notifications::take_lock(db, notifications::RUN_LOCK, &holder)).await? {
         actor.database(move |db| notifications::log_skipped(db, &started_at)).await?;
         summary.runs_skipped = 1;
         return Ok(summary);
@@ -79,11 +97,11 @@ pub(super) async fn run(actor: &Actor, plan: RunPlan) -> Result<DemoSummary, Dem
 
     let steps = run_steps(actor, plan, &mut summary).await;
     if plan.orphan_lock {
-        // A killed client neither gives anything back nor logs.
+        // A killed client neither gives anything back nor logs. On a server its session may live on.
         return steps.map(|_| summary);
     }
     // Before anything else can fail.
-    actor.database(move |db| notifications::release_lock(db, notifications::RUN_LOCK, &holder)).await?;
+    release_lock(actor).await?;
 
     let report = match &steps {
         Ok(true) => Report { outcome: Outcome::Ok, candidates: None, message: None },
@@ -125,8 +143,10 @@ async fn run_steps(actor: &Actor, plan: RunPlan, summary: &mut DemoSummary) -> R
             summary.notifications += u64::from(report.candidates.unwrap_or(0));
         }
     }
-    let keep = actor.pace.of(KEEP_LOG);
-    let pruned = actor.database(move |db| notifications::purge_log(db, keep, PURGE_BATCH)).await?;
-    summary.rows_purged += pruned as u64;
+    if !plan.keep_log {
+        let keep = actor.pace.of(KEEP_LOG);
+        let pruned = actor.database(move |db| notifications::purge_log(db, keep, PURGE_BATCH)).await?;
+        summary.rows_purged += pruned as u64;
+    }
     Ok(true)
 }

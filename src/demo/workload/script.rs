@@ -11,6 +11,9 @@ use fastrand::Rng;
 /// Payload of jobs that never succeed.
 const POISON: &str = "import broken file";
 
+/// Payload of a job that does not succeed while an incident lasts, and may be tried without end.
+pub(super) const ENDLESS: &str = "import unreadable file";
+
 /// The generator of one actor.
 pub(super) fn generator(seed: u64, actor: &str) -> Rng {
     // FNV-1a: unlike the standard library's hasher, it will still be the same in years.
@@ -42,7 +45,7 @@ pub(super) fn delivery(rng: &mut Rng, n: u64) -> Delivery {
     let delay = between(rng, 1000..=4000);
     let jobs = between(rng, 6..=14);
     let payload = rng.choice(["send invoice", "resize picture", "export report"]).unwrap_or("send invoice");
-    let then = between(rng, 150..=450);
+    let then = between(rng, 200..=600);
     let usual = Delivery { jobs: 1, delay: 0, max_attempts: 5, payload, then };
     match n {
         // First of all, as it takes a while until it is given up.
@@ -100,7 +103,7 @@ impl WorkerScript {
     /// The next attempt. A poison job fails at once and takes nothing from the stream: which worker
     /// meets it is chance, and must not move the worker's other decisions.
     pub(super) fn attempt(&mut self, payload: &str) -> Attempt {
-        if payload == POISON {
+        if payload == POISON || payload == ENDLESS {
             return Attempt { fate: Fate::Failure, work: 80 };
         }
         let kind = self.rng.f64();
@@ -124,8 +127,12 @@ impl WorkerScript {
     }
 }
 
-/// The pause before a failed job is tried again: doubling, with a ceiling.
-pub(super) fn backoff(attempts: u32) -> u64 {
+/// The pause before a failed job is tried again: doubling, with a ceiling. For the job without end there
+/// is no backoff either.
+pub(super) fn backoff(payload: &str, attempts: u32) -> u64 {
+    if payload == ENDLESS {
+        return 300;
+    }
     800_u64.saturating_mul(1 << attempts.saturating_sub(1).min(10)).min(30_000)
 }
 
@@ -184,13 +191,13 @@ pub(super) fn event(rng: &mut Rng, n: u64) -> (Event, u64) {
     let with_reminder = rng.bool();
     let then = between(rng, 300..=1100);
     // More than one run may write, so that its cap shows.
-    let burst = Event::Orders { count: 35, remind: Some(remind) };
+    let burst = Event::Orders { count: 25, remind: Some(remind) };
     match n {
         0 => (Event::Comment { item, author }, 100),
         1 => (Event::Orders { count: 1, remind: Some(300) }, 600),
         3 => (burst, then),
         _ if kind < 0.6 => (Event::Comment { item, author }, then),
-        _ if kind < 0.97 => (Event::Orders { count: 1, remind: with_reminder.then_some(remind) }, then),
+        _ if kind < 0.985 => (Event::Orders { count: 1, remind: with_reminder.then_some(remind) }, then),
         _ => (burst, then),
     }
 }
@@ -204,19 +211,22 @@ pub(super) struct RunPlan {
     pub(super) orders_fail: bool,
     /// The client is killed before it gives the lock back: nobody else ever will.
     pub(super) orphan_lock: bool,
+    /// Whether the run leaves the log unpruned.
+    pub(super) keep_log: bool,
 }
 
 /// The `n`th run (from 0) of a scheduler, and the time from its start to the start of the next.
 pub(super) fn notification_run(rng: &mut Rng, scheduler: usize, n: u64) -> (RunPlan, u64) {
-    let fails = rng.f64() < 0.1;
-    let is_slow = rng.f64() < 0.12;
-    let comments = between(rng, 60..=200);
-    let orders = between(rng, 80..=250);
-    let usual = between(rng, 60..=200);
+    let fails = rng.f64() < 0.03;
+    let is_slow = rng.f64() < 0.04;
+    let comments = between(rng, 20..=60);
+    let orders = between(rng, 20..=80);
+    let usual = between(rng, 20..=60);
     let slow = between(rng, 1200..=2000);
-    let every = between(rng, 1200..=1800);
+    let every = between(rng, 3000..=4200);
     let reminders = if is_slow { slow } else { usual };
-    let plan = RunPlan { comments, orders, reminders, orders_fail: fails, orphan_lock: false };
+    let plan =
+        RunPlan { comments, orders, reminders, orders_fail: fails, orphan_lock: false, keep_log: false };
     let plan = match (scheduler, n) {
         // Still running when the second scheduler starts its first, which is then skipped.
         (1, 0) => RunPlan { reminders: 1500, orders_fail: false, ..plan },

@@ -11,20 +11,25 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::TransactionBehavior;
-use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{oneshot, watch};
 
-use super::actor::{Actor, Pace};
+use super::actor::{Actor, Conditions, Pace};
 use super::runs::run;
 use super::script::{self, RunPlan, WorkerScript};
 use super::{DemoSummary, run_workload};
+use crate::clock::SystemClock;
 use crate::demo::notifications::{RUN, RUN_LOCK, add_comment, add_order, take_lock};
 use crate::demo::tests::attempts::attempts;
-use crate::demo::tests::{Lab, LogRow, counts, run_log};
-use crate::demo::{DemoError, DemoOptions};
+use crate::demo::tests::{Lab, LogRow, PATIENCE, counts, run_log};
+use crate::demo::{DemoError, DemoOptions, HostClock};
 
 fn actor(lab: &Lab, name: &str) -> Actor {
-    Actor::enter(&lab.database, name.to_owned(), 7, Pace(100.0), CancellationToken::new()).unwrap()
+    Actor::enter(&lab.database, name.to_owned(), conditions(100.0)).unwrap()
+}
+
+fn conditions(speed: f64) -> Conditions {
+    let (_, incident) = watch::channel(None);
+    Conditions::new(7, Pace(speed), incident)
 }
 
 fn steps(log: &[LogRow]) -> Vec<(&str, &str)> {
@@ -108,8 +113,9 @@ async fn an_orphaned_lock_skips_every_later_run() {
 async fn a_run_that_is_stopped_gives_the_lock_back() {
     let lab = Lab::new();
     let db = lab.connect();
-    let stop = CancellationToken::new();
-    let actor = Actor::enter(&lab.database, "one".to_owned(), 7, Pace(1.0), stop.clone()).unwrap();
+    let conditions = conditions(1.0);
+    let stop = conditions.stop.clone();
+    let actor = Actor::enter(&lab.database, "one".to_owned(), conditions).unwrap();
     let running =
         tokio::spawn(async move { run(&actor, RunPlan { comments: 60_000, ..RunPlan::default() }).await });
     await_until(|| counts(&db).lock_holder.is_some()).await;
@@ -167,7 +173,7 @@ fn no_seed_spoils_the_opening() {
 #[test]
 fn a_backoff_doubles_up_to_a_ceiling() {
     assert_eq!(
-        [1, 2, 3, 4, 7, 40, u32::MAX].map(script::backoff),
+        [1, 2, 3, 4, 7, 40, u32::MAX].map(|attempts| script::backoff("send invoice", attempts)),
         [800, 1600, 3200, 6400, 30_000, 30_000, 30_000]
     );
 }
@@ -204,7 +210,7 @@ async fn the_workload_shows_everything_and_stops_when_told() {
     let (stop, stopped) = oneshot::channel::<()>();
     let database = lab.database.clone();
     let workload = tokio::spawn(async move {
-        run_workload(&database, &options, async {
+        run_workload(&database, &options, &host_clock(), async {
             let _ = stopped.await;
         })
         .await
@@ -251,7 +257,8 @@ async fn a_database_that_breaks_ends_the_workload_with_the_actors_name() {
     let lab = Lab::new();
     let options = DemoOptions { speed: 20.0, ..lab.options.clone() };
     lab.connect().execute_batch(include_str!("../tests/break.sql")).unwrap();
-    let ended = run_workload(&lab.database, &options, std::future::pending());
+    let clock = host_clock();
+    let ended = run_workload(&lab.database, &options, &clock, std::future::pending());
     let error = tokio::time::timeout(PATIENCE, ended).await.expect("an end").unwrap_err();
     let DemoError::Actor { actor, .. } = &error else { panic!("{error:?}") };
     assert!(actor == "producer" || actor.starts_with("consumer-"), "{error}");
@@ -265,15 +272,17 @@ async fn a_database_that_somebody_locks_delays_the_workload_but_not_its_end() {
     let lock = db.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
     // Longer than a write waits for the lock by itself.
     let shutdown = tokio::time::sleep(Duration::from_secs(6));
-    let ended = run_workload(&lab.database, &lab.options, shutdown);
+    let clock = host_clock();
+    let ended = run_workload(&lab.database, &lab.options, &clock, shutdown);
     let summary =
         tokio::time::timeout(PATIENCE, ended).await.expect("an end, the lock notwithstanding").unwrap();
     assert_eq!(summary, DemoSummary::default(), "nothing could be written");
     drop(lock);
 }
 
-/// Nothing here takes nearly as long; a machine may be busy with something else.
-const PATIENCE: Duration = Duration::from_secs(300);
+fn host_clock() -> std::sync::Arc<HostClock> {
+    HostClock::new(SystemClock::shared())
+}
 
 /// Polls the database, for a bounded time.
 async fn await_until(mut done: impl FnMut() -> bool) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 use rusqlite::fallible_iterator::FallibleIterator as _;
+use sqlqueue_exporter::demo::{self, DemoOptions};
 
 use crate::binary::{run_in, run_with};
 use crate::page::SCHEMA;
@@ -266,8 +267,10 @@ fn a_name_cannot_end_the_comment_it_stands_in() {
 fn every_statement_of_the_demo_runs_as_it_is_printed() {
     let database = Connection::open_in_memory().unwrap();
     database.execute_batch(SCHEMA).unwrap();
-    let demo = include_str!("../../../src/demo/sqlqueue-exporter.yaml").replace("{file}", "queue.db");
-    let script = run_with(&demo, &["sql"]).stdout;
+    let folder = tempfile::tempdir().unwrap();
+    let options = DemoOptions { folder: folder.path().to_owned(), seed: 1, speed: 1.0, episode: None };
+    let demo = demo::prepare(&options).unwrap();
+    let script = run_with(demo.config_yaml(), &["sql"]).stdout;
     let statements = script.lines().filter(|line| line.starts_with("-- source ")).count();
     // A queue has one and each log two: at its start, and from then on.
     assert_eq!(statements, 8);

@@ -1,0 +1,3 @@
+-- Somebody deletes the row.
+DELETE FROM WorkQueue
+WHERE TranId = -1;

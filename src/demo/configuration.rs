@@ -1,0 +1,21 @@
+//! The exporter configuration of the demo, in proportion to its speed.
+
+use std::time::Duration;
+
+use minijinja::{Environment, context};
+
+use super::DemoError;
+use crate::config::duration;
+
+/// The configuration for a database file.
+pub(super) fn yaml(file: &str, speed: f64) -> Result<String, DemoError> {
+    let mut environment = Environment::new();
+    // So many milliseconds at speed 1, but not less than the second number.
+    environment.add_filter("paced", move |ms: u64, least: Option<u64>| {
+        let least = Duration::from_millis(least.unwrap_or(100));
+        duration::text(Duration::from_millis(ms).div_f64(speed).max(least))
+    });
+    // A JSON string is also a YAML one, whatever the path is made of.
+    let file = serde_json::Value::from(file).to_string();
+    Ok(environment.render_str(include_str!("sqlqueue-exporter.yaml"), context! { file })?)
+}

@@ -1,0 +1,103 @@
+//! The demo's folder: the database, and the exporter configuration beside it.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::{DemoError, DemoOptions, check_speed, configuration, incident, schema};
+
+/// The database's file name in the demo's folder.
+const DATABASE_FILE: &str = "demo.sqlite";
+
+/// The exporter configuration's file name in the demo's folder.
+const CONFIG_FILE: &str = "sqlqueue-exporter.yaml";
+
+/// The file name of the exporter's state in the demo's folder; the configuration names it, too.
+const STATE_FILE: &str = "state.json";
+
+/// A prepared demo database.
+#[derive(Debug, Clone)]
+pub struct DemoDatabase {
+    folder: PathBuf,
+    /// Absolute; as text because the configuration file holds it.
+    file: String,
+    config_yaml: String,
+    /// Stands in for the database's clock.
+    #[cfg(test)]
+    pub(super) clock: Option<crate::clock::SharedClock>,
+}
+
+impl DemoDatabase {
+    /// The database file, as an absolute path.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        Path::new(&self.file)
+    }
+
+    /// The exporter configuration that [`prepare`] wrote.
+    #[must_use]
+    pub fn config_file(&self) -> PathBuf {
+        self.folder.join(CONFIG_FILE)
+    }
+
+    /// The exporter configuration for this database.
+    #[must_use]
+    pub fn config_yaml(&self) -> &str {
+        &self.config_yaml
+    }
+
+    /// Where the exporter keeps its state.
+    pub(super) fn state_file(&self) -> PathBuf {
+        self.folder.join(STATE_FILE)
+    }
+
+    /// Opens one more connection to the database.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened, or not in WAL mode.
+    pub fn connect(&self) -> Result<Connection, DemoError> {
+        let connection = schema::open(self.file())?;
+        #[cfg(test)]
+        if let Some(clock) = &self.clock {
+            super::tests::clock::override_now(&connection, clock)?;
+        }
+        Ok(connection)
+    }
+}
+
+/// Creates the folder, the database and the exporter configuration.
+///
+/// A database that is already there is continued: its rows stay, jobs that were being worked on are
+/// recovered when their leases lapse. But no session outlives a restart, so locks and marks that an
+/// earlier demo left behind are gone, and an incident that was cut short is over. Not for a folder in
+/// which another demo is running.
+///
+/// # Errors
+///
+/// When the speed is out of range, or something cannot be written.
+pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
+    check_speed(options.speed)?;
+    let io = |path: &Path, source| DemoError::Io { path: path.to_path_buf(), source };
+    let folder = std::path::absolute(&options.folder).map_err(|error| io(&options.folder, error))?;
+    std::fs::create_dir_all(&folder).map_err(|error| io(&folder, error))?;
+    let file = folder
+        .join(DATABASE_FILE)
+        .into_os_string()
+        .into_string()
+        .map_err(|_| DemoError::NotUtf8(folder.clone()))?;
+
+    let config_yaml = configuration::yaml(&file, options.speed)?;
+    let database = DemoDatabase {
+        folder,
+        file,
+        config_yaml,
+        #[cfg(test)]
+        clock: None,
+    };
+    incident::files::undo(database.file(), &database.state_file())?;
+    schema::create(&mut database.connect()?)?;
+    let config_file = database.config_file();
+    std::fs::write(&config_file, database.config_yaml()).map_err(|error| io(&config_file, error))?;
+    Ok(database)
+}

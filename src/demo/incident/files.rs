@@ -1,0 +1,64 @@
+//! Files that an incident takes away. Each step can be undone at the next start, too, should the demo
+//! be killed in between.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::super::DemoError;
+
+/// Moves a file away from its name.
+pub(in crate::demo) fn move_away(file: &Path) -> Result<(), DemoError> {
+    std::fs::rename(file, away(file)).map_err(|error| cannot_write(file, error))
+}
+
+/// Moves it back.
+pub(in crate::demo) fn move_back(file: &Path) -> Result<(), DemoError> {
+    std::fs::rename(away(file), file).map_err(|error| cannot_write(file, error))
+}
+
+/// Puts a folder where the state file is written to: no file can replace it, not even root's. What was
+/// saved is kept beside it.
+pub(in crate::demo) fn block(state_file: &Path) -> Result<(), DemoError> {
+    unless_missing(std::fs::rename(state_file, away(state_file)))
+        .and_then(|()| std::fs::create_dir(state_file))
+        .map_err(|error| cannot_write(state_file, error))
+}
+
+/// Takes the folder away. What was saved before is not brought back: the exporter knows better, and
+/// saves again at once.
+pub(in crate::demo) fn unblock(state_file: &Path) -> Result<(), DemoError> {
+    std::fs::remove_dir(state_file).map_err(|error| cannot_write(state_file, error))
+}
+
+/// Undoes what a demo that was killed left behind.
+pub(in crate::demo) fn undo(database_file: &Path, state_file: &Path) -> Result<(), DemoError> {
+    if state_file.is_dir() {
+        unblock(state_file)?;
+    }
+    for file in [database_file, state_file] {
+        let undone = if file.exists() {
+            unless_missing(std::fs::remove_file(away(file)))
+        } else {
+            unless_missing(std::fs::rename(away(file), file))
+        };
+        undone.map_err(|error| cannot_write(file, error))?;
+    }
+    Ok(())
+}
+
+fn away(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".away");
+    PathBuf::from(name)
+}
+
+fn unless_missing(outcome: io::Result<()>) -> io::Result<()> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn cannot_write(path: &Path, source: io::Error) -> DemoError {
+    DemoError::Io { path: path.to_path_buf(), source }
+}
