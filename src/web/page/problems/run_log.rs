@@ -50,7 +50,7 @@ pub(super) fn problems(subject: &str, log: &RunLogState, now_ms: i64) -> Vec<Pro
                 |success_ms| format!("and the last success was {} ago", span(age_of(success_ms))),
             );
             let what = format!("The step {} failed {} ago, {since}.", visible(name), span(age_of(error_ms)));
-            problems.push(problem(what).remedy("The log's own row has the error."));
+            problems.push(problem(what).remedy("Read the message in the newest row of the step: the log table has it, the exporter does not read it."));
         }
     }
     if let (Some(oldest_ms), Some(most)) = (log.log.tail.bounds().oldest_ms, objectives.max_log_age)

@@ -19,19 +19,8 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
             problems.push(failure(source, state, now, reason, first, &failing));
         }
     }
+    problems.extend(silence(source, state, now));
     for target in &source.targets {
-        let sampling = &target.sampling;
-        let is_silent = sampling.failed_in_a_row == 0 && sampling.samples > 0;
-        if is_silent
-            && !target.is_fresh(now.monotonic, state.stale_after)
-            && let Some(age) = age_of(target, now)
-        {
-            let what = format!("There was no sample for {age}, and no error either.");
-            problems.push(
-                Problem::new(Severity::Problem, subject(source, target, &target.name), what)
-                    .remedy("The exporter's log may say more. This should not happen: report it, and restart the exporter."),
-            );
-        }
         let dropped = dropped(target);
         if dropped > 0 {
             let what = format!(
@@ -57,6 +46,28 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
         ));
     }
     problems
+}
+
+/// Targets whose turn does not come in time.
+fn silence(source: &SourceState, state: &State, now: Now) -> Option<Problem> {
+    let is_silent = |target: &&TargetState| {
+        let sampling = &target.sampling;
+        let has_failed = sampling.failed_in_a_row > 0;
+        !has_failed && sampling.last_good.is_some() && !target.is_fresh(now.monotonic, state.stale_after)
+    };
+    let silent: Vec<&TargetState> = source.targets.iter().filter(is_silent).collect();
+    let longest = silent.iter().min_by_key(|target| target.sampling.last_good)?;
+    let names: Vec<String> = silent.iter().map(|target| target_name(target)).collect();
+    let what = format!(
+        "There was no sample for {}, longer than stale_after, and no error either. Affected: {}.",
+        age_of(longest, now)?,
+        names.join(", ")
+    );
+    Some(Problem::new(Severity::Problem, visible(&source.name), what).remedy(
+        "The targets of a source are sampled one after the other: look which of them takes long \
+         (sqlqueue_sample_duration_seconds), and at the load on this machine. Then raise stale_after or \
+         sample_interval, or make a second source of the same database.",
+    ))
 }
 
 fn fails_with(target: &TargetState, reason: Reason) -> bool {

@@ -196,7 +196,8 @@ fn a_target_that_falls_silent() {
     }
     assert_eq!(
         problems(&world),
-        ["problem: control table events of db: There was no sample for 1 min 1 s, and no error either."]
+        ["problem: db: There was no sample for 1 min 1 s, longer than stale_after, and no error either. \
+          Affected: control table events."]
     );
 }
 
