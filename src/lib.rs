@@ -23,4 +23,7 @@ pub mod source;
 pub mod state;
 pub mod state_file;
 pub mod statement;
+#[cfg(test)]
+#[path = "../tests/support/stopped_time.rs"]
+mod stopped_time;
 pub mod web;

@@ -5,9 +5,6 @@
 
 pub mod mssql;
 pub mod sqlite;
-#[cfg(test)]
-#[path = "../../tests/support/stopped_time.rs"]
-mod stopped_time;
 
 use std::fmt;
 use std::future::Future;

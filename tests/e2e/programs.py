@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 # Far longer than anything takes; a machine may be busy.
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 
 
 def prefer(pid: int) -> None:

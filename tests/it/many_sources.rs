@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use sqlqueue_exporter::sampler::CONCURRENT_SOURCES;
 use tempfile::TempDir;
 
+use crate::binary::wait_for;
 use crate::process::{Process, eventually, exporter};
 use crate::support::Series;
 use crate::tds_fault_server::{Fault, FaultServer};
@@ -121,25 +122,34 @@ fn one_source_can_be_scraped_for_itself() {
     let process = start(folder.path());
     eventually("every source is sampled", || {
         let series = process.scrape();
-        (0..3).all(|number| series.get(&format!(r#"sqlqueue_up{{source="s {number}"}}"#)) == Some(1.0))
+        (0..3).all(|number| {
+            let sampled = |target: &str| {
+                series.get(&format!(r#"sqlqueue_samples_total{{source="s {number}",{target}}}"#))
+            };
+            sampled(r#"queue="jobs""#) >= Some(1.0) && sampled(r#"run_log="runs""#) >= Some(1.0)
+        })
     });
-    let mut of_sources = BTreeSet::new();
-    for number in 0..3 {
+    let probe = |number: usize| {
         let response = process.get(&format!("/probe?target=s%20{number}"), "*/*");
         let (head, page) = response.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         let series = Series::parse(page);
         series.assert(&format!(r#"sqlqueue_up{{source="s {number}"}}"#), 1.0);
-        for name in series.all().keys() {
+        let names: Vec<String> = series.all().keys().cloned().collect();
+        for name in &names {
             assert!(name.contains(&format!(r#"source="s {number}""#)), "{name}");
-            of_sources.insert(name.clone());
         }
-    }
-    // Together they are the metrics page, but for what is about the exporter.
-    let whole = process.scrape();
-    let about_sources: BTreeSet<String> =
-        whole.all().keys().filter(|name| name.contains("source=")).cloned().collect();
-    assert_eq!(of_sources, about_sources);
+        names
+    };
+    // Together they are the metrics page, but for what is about the exporter. The next sample may come
+    // between two of them.
+    wait_for("the same series on the whole page", || {
+        let of_sources: BTreeSet<String> = (0..3).flat_map(probe).collect();
+        let whole = process.scrape();
+        let about_sources = whole.all().keys().filter(|name| name.contains("source=")).cloned().collect();
+        let differs: Vec<&String> = of_sources.symmetric_difference(&about_sources).collect();
+        if differs.is_empty() { Ok(()) } else { Err(format!("{differs:?}")) }
+    });
 
     assert!(process.get("/probe?target=none", "*/*").starts_with("HTTP/1.1 404"));
     assert!(process.get("/probe", "*/*").starts_with("HTTP/1.1 400"));

@@ -15,10 +15,8 @@ import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
-from programs import Program, demo  # noqa: E402
+from programs import PATIENCE_SECONDS, Program, demo  # noqa: E402
 
-# What a scrape may take; Prometheus gives it as much by default.
-SCRAPE_SECONDS = 10
 # As in src/web/server.rs.
 PLACES = 256
 # How a client may begin that never comes to an end.
@@ -36,7 +34,7 @@ def resident_mib(program: Program) -> float:
 
 def scrape(address: str) -> float:
     started = time.monotonic()
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=SCRAPE_SECONDS) as answer:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE_SECONDS) as answer:
         assert answer.status == 200 and b"sqlqueue_up" in answer.read()
     return time.monotonic() - started
 
@@ -46,7 +44,7 @@ def crowd(address: str, connections: int) -> tuple[list[socket.socket], list[flo
     host, port = address.rsplit(":", 1)
     clients, took = [], []
     for number in range(connections):
-        client = socket.create_connection((host, int(port)), timeout=SCRAPE_SECONDS)
+        client = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
         # It may be closed already, which is the server's good right.
         with contextlib.suppress(OSError):
             client.sendall(BEGINNINGS[number % len(BEGINNINGS)])

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::*;
 use crate::clock::{Clock, ManualClock};
 use crate::config::model;
-use crate::source::stopped_time::pass_slowly;
+use crate::stopped_time::pass_slowly;
 
 /// Long enough that only a bug lets it pass.
 const PATIENCE: Duration = Duration::from_secs(300);

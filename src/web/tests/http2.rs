@@ -13,9 +13,10 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
+use super::Options;
 use super::harness::{Fake, Server};
 use super::tls::{BOTH, Identity, client_config, options};
-use super::{Options, SOON};
+use crate::stopped_time::StoppedTime;
 
 /// Requests, and what becomes of the connection.
 type Connection = (SendRequest<Empty<Bytes>>, JoinHandle<hyper::Result<()>>);
@@ -100,11 +101,15 @@ async fn a_head_without_an_end_is_refused() {
     assert_eq!(requests.send_request(request("/metrics")).await.unwrap().status(), 200);
 }
 
-#[tokio::test]
-async fn a_connection_that_asks_for_nothing_ends() {
-    let quick = Options { head_timeout: SOON, ..options("") };
-    let server = Server::start(Fake::plain(), quick).await;
-    let (_requests, connection) = connect(&server).await;
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_asks_for_nothing_more_ends() {
+    let time = StoppedTime::new();
+    let options = options("");
+    let limit = options.head_timeout;
+    let server = Server::start(Fake::plain(), options).await;
+    let (mut requests, connection) = connect(&server).await;
+    assert_eq!(requests.send_request(request("/-/healthy")).await.unwrap().status(), 200);
+    time.pass(limit).await;
     // Closed in order or not; what counts is that it ends.
     let _ = connection.await.unwrap();
 }

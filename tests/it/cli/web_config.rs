@@ -37,8 +37,14 @@ fn write(folder: &Path, yaml: &str) -> PathBuf {
     for name in ["server.crt", "server.key", "other.key"] {
         std::fs::write(tls.join(name), project_file(&format!("tests/fixtures/tls/{name}"))).unwrap();
     }
-    let file = folder.join("web.yml");
-    std::fs::write(&file, yaml).unwrap();
+    replace(folder, yaml)
+}
+
+/// Writes a web configuration at once: whoever reads the file reads a whole one.
+fn replace(folder: &Path, yaml: &str) -> PathBuf {
+    let (file, new) = (folder.join("web.yml"), folder.join("web.yml.new"));
+    std::fs::write(&new, yaml).unwrap();
+    std::fs::rename(new, &file).unwrap();
     file
 }
 
@@ -154,20 +160,20 @@ fn a_change_is_taken_over_without_a_restart_and_a_mistake_told_once() {
     let server = Process::start(command);
     assert_eq!(status(server.address(), &login("secret")), "HTTP/1.1 200 OK");
 
-    write(folder.path(), &yaml.replace("server.key", "other.key"));
+    replace(folder.path(), &yaml.replace("server.key", "other.key"));
     eventually("the mistake is told", || {
         assert_eq!(status(server.address(), &login("secret")), "HTTP/1.1 200 OK");
         server.log().matches("does not belong to the certificate").count() > 0
     });
     let changed = yaml.replace("  prometheus: ", "  other: ");
-    write(folder.path(), &changed);
+    replace(folder.path(), &changed);
     eventually("the change is in force", || {
         status(server.address(), &login("secret")) == "HTTP/1.1 401 Unauthorized"
     });
-    assert_eq!(server.log().matches("does not belong to the certificate").count(), 1);
-    assert_eq!(server.log().matches("the web configuration has changed").count(), 1);
     let (ended, log) = server.stop(TERM);
     assert_eq!(ended.code(), Some(0));
+    assert_eq!(log.matches("does not belong to the certificate").count(), 1);
+    assert_eq!(log.matches("the web configuration has changed").count(), 1);
     let hash = yaml.lines().last().unwrap().rsplit(' ').next().unwrap();
     assert!(!log.contains(hash), "{log}");
 }

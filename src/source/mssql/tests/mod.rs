@@ -14,8 +14,8 @@ mod query;
 
 use self::fake::{DONE_FINAL, Kind, Peer, Server, columns, done, fixed, row};
 use super::*;
-use crate::source::stopped_time::StoppedTime;
 use crate::statement::Parameter;
+use crate::stopped_time::StoppedTime;
 
 /// Long enough that only a bug lets it pass.
 const PATIENCE: Duration = Duration::from_secs(300);
