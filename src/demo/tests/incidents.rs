@@ -54,12 +54,18 @@ async fn simulate(incident: Incident, after: usize, lasting: usize, recovery: us
     let pages = simulation.pages(after + lasting + recovery).await;
     simulation.stop().await;
 
+    let facts = incident.facts();
+    for series in std::iter::once(facts.series).chain(facts.against) {
+        let shown = pages.iter().any(|page| page.selects(series));
+        assert!(shown, "{series} selects nothing");
+    }
+
     let holds: Vec<bool> = (1..=pages.len()).map(|n| rules::holds(incident, &pages[..n])).collect();
     let (before, rest) = holds.split_at(after);
     let (during, recovered) = rest.split_at(lasting);
     let held = rules::held(incident);
     assert_eq!(rules::fires(before, held), None, "before the incident: {holds:?}");
     let begins_to_hold = rules::fires(during, held).unwrap_or_else(|| panic!("it never fires: {holds:?}"));
-    assert!(seconds(begins_to_hold) <= incident.facts().within, "after {begins_to_hold} s: {holds:?}");
+    assert!(seconds(begins_to_hold) <= facts.within, "after {begins_to_hold} s: {holds:?}");
     assert_eq!(recovered.last(), Some(&false), "it does not end: {holds:?}");
 }

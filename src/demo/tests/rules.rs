@@ -188,3 +188,22 @@ impl History<'_> {
         (rows > 0.0).then(|| grew("sum") / rows)
     }
 }
+
+const RULES: [&str; 3] = [
+    include_str!("../../../alerts/exporter.rules.yml"),
+    include_str!("../../../alerts/queues.rules.yml"),
+    include_str!("../../../alerts/run_logs.rules.yml"),
+];
+
+#[test]
+fn each_incident_has_its_alert_which_waits_as_long_as_here() {
+    for incident in Incident::ALL {
+        let alert = incident.facts().alert;
+        let rule = RULES.iter().find_map(|rules| rules.split_once(&format!("- alert: {alert}\n")));
+        let (_, rule) = rule.unwrap_or_else(|| panic!("there is no alert {alert}"));
+        let rule = rule.split("- alert: ").next().unwrap();
+        let waits = rule.lines().find_map(|line| line.trim().strip_prefix("for: ")).expect(alert);
+        let waits = crate::config::duration::parse(waits).unwrap().div_f64(crate::demo::TEMPO);
+        assert_eq!(waits.as_secs(), held(incident) as u64, "{alert}");
+    }
+}
