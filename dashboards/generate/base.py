@@ -11,6 +11,9 @@ from .panels import DATASOURCE, RED
 # What Grafana 10.0 writes, the oldest that is supported; newer ones migrate it when they load it.
 SCHEMA_VERSION = 38
 
+# Whose options the panels have: those of the types in use. Without it, plugins migrate them from before Grafana 7.
+PLUGIN_VERSION = "10.4.0"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -66,7 +69,7 @@ def runbooks_variable() -> build.QueryVariable:
 
 
 def new(uid: str, title: str, description: str, variables: list, alerts: str, rows: list[Row]) -> dashboard.Dashboard:
-    """A dashboard. `alerts` are the matchers of the alerts to annotate, beside those of the exporter."""
+    """A dashboard. `alerts` are the matchers of the alerts that are annotated."""
     builder = (
         build.Dashboard(title)
         .uid(uid)
@@ -88,6 +91,9 @@ def new(uid: str, title: str, description: str, variables: list, alerts: str, ro
             builder.with_panel(panel)
     built = builder.build()
     built.schema_version = SCHEMA_VERSION
+    for panel in built.panels or []:
+        if isinstance(panel, dashboard.Panel):
+            panel.plugin_version = PLUGIN_VERSION
     return built
 
 

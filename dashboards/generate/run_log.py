@@ -243,6 +243,17 @@ def _steps() -> list:
             Query(_age("sqlqueue_run_last_error_timestamp_seconds", "step"), "{{step}}"),
             alerts=("SqlQueueStepFailing", "SqlQueueStepErrors"),
         ),
+        time_series(
+            309,
+            "Slowdown",
+            "How many times as long as in its own past each step takes: the mean of an hour over that of the day "
+            "before. The dashed line is `max_slowdown`. Recorded by the rules in alerts/.",
+            "none",
+            Query(f"max by (step) ({objectives.slowdown(_series)})", "{{step}}"),
+            _objective(objectives.MAX_SLOWDOWN),
+            width=24,
+            alerts=("SqlQueueStepSlow",),
+        ),
     ]
 
 

@@ -11,16 +11,15 @@ mod sql;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
 pub use log::{LogFormat, LogLevel};
 
-use crate::config::{self, Config, ConfigError, Environment, WebConfig, duration};
+use crate::config::{self, Config, ConfigError, Environment, WebConfig, WebConfigFile, duration};
 use crate::demo::Incident;
-use crate::web::{self, BasicAuth, TelemetryPath, Tls};
+use crate::web::{self, Guard, TelemetryPath};
 
 /// Prometheus metrics from the work-queue and run-log tables of SQL Server.
 ///
@@ -78,10 +77,10 @@ struct Options {
 
     /// A YAML file with the TLS certificate and the users of the pages, in Prometheus' format.
     ///
-    /// It is the web configuration of the exporter-toolkit, so one file may serve all exporters:
-    /// `tls_server_config` with `cert_file`, `key_file` and `min_version`, and `basic_auth_users`;
-    /// what else there is in the format is refused by name. The file, the certificate and the key
-    /// are read at the start: restart the exporter after a change.
+    /// It is the web configuration of the exporter-toolkit, so one file may serve all exporters: TLS
+    /// with certificates of clients, users, HTTP headers and a rate limit. The file and the
+    /// certificates that it names are read again when they change; after a mistake the exporter says
+    /// so, and goes on as before.
     #[arg(long = "web.config.file", value_name = "FILE", global = true)]
     web_config_file: Option<PathBuf>,
 
@@ -165,16 +164,17 @@ struct DemoArgs {
 impl Options {
     /// How the web server behaves; reads the web configuration, if there is one.
     fn web(&self) -> Result<web::Options, Failure> {
-        let WebConfig { tls, users } = match &self.web_config_file {
-            Some(file) => config::load_web(file, &Environment::process())?,
-            None => WebConfig::default(),
+        let guard = match &self.web_config_file {
+            Some(file) => {
+                let (file, config) = WebConfigFile::open(file, &Environment::process())?;
+                Guard::following(file, config)?
+            }
+            None => Guard::fixed(WebConfig::default())?,
         };
         Ok(web::Options {
             telemetry_path: self.telemetry_path.clone(),
-            tls: tls.map(Tls::new),
-            auth: BasicAuth::new(&users)?.map(Arc::new),
             grace: GRACE,
-            ..web::Options::default()
+            ..web::Options::new(guard)
         })
     }
 }

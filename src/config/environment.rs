@@ -6,8 +6,10 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Secret;
+use super::trace::Trace;
 
 /// Where systemd puts the credentials of a unit.
 const CREDENTIALS_DIRECTORY: &str = "CREDENTIALS_DIRECTORY";
@@ -15,6 +17,9 @@ const CREDENTIALS_DIRECTORY: &str = "CREDENTIALS_DIRECTORY";
 /// The largest secret file that is read, in bytes; a password is far shorter, and a mistaken
 /// path may lead to something without an end.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
+
+/// The largest file of certificates that is read, in bytes: room for every authority there is.
+const MAX_PEM_BYTES: u64 = 1024 * 1024;
 
 /// The machine as the configuration sees it. Tests inject what they need and touch nothing real.
 #[derive(Clone, Default)]
@@ -25,6 +30,8 @@ pub struct Environment {
     without_secrets: bool,
     variables: BTreeMap<String, OsString>,
     files: BTreeMap<PathBuf, Vec<u8>>,
+    /// What was read, when somebody wants to know.
+    trace: Option<Arc<Mutex<Trace>>>,
 }
 
 impl Environment {
@@ -39,6 +46,12 @@ impl Environment {
     #[must_use]
     pub fn without_secrets(self) -> Self {
         Self { without_secrets: true, ..self }
+    }
+
+    /// Keeps in mind which files are read, and what they hold.
+    pub(super) fn traced(&self) -> (Self, Arc<Mutex<Trace>>) {
+        let trace = Arc::<Mutex<Trace>>::default();
+        (Self { trace: Some(Arc::clone(&trace)), ..self.clone() }, trace)
     }
 
     /// No variables and no files.
@@ -77,8 +90,9 @@ impl Environment {
             return Ok(Secret::new(""));
         }
         let shown = path.display();
-        let bytes = self.read(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SECRET_BYTES {
+        let bytes =
+            self.read(path, MAX_SECRET_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if is_longer(&bytes, MAX_SECRET_BYTES) {
             return Err(format!("`{shown}` is too large for a password"));
         }
         let text = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8 text"))?;
@@ -97,9 +111,10 @@ impl Environment {
     /// What is wrong, naming the file, never its content.
     pub(super) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
         let shown = path.display();
-        let bytes = self.read(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SECRET_BYTES {
-            return Err(format!("`{shown}` is too large; at most {MAX_SECRET_BYTES} bytes are read"));
+        let bytes =
+            self.read(path, MAX_PEM_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if is_longer(&bytes, MAX_PEM_BYTES) {
+            return Err(format!("`{shown}` is too large; at most {MAX_PEM_BYTES} bytes are read"));
         }
         Ok(bytes)
     }
@@ -165,17 +180,39 @@ impl Environment {
         given.or_else(|| if self.real { std::env::var_os(name) } else { None })
     }
 
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if let Some(content) = self.files.get(path) {
-            return Ok(content.clone());
-        }
-        if !self.real {
-            return Err(io::Error::from_raw_os_error(2));
-        }
-        let mut content = Vec::new();
-        File::open(path)?.take(MAX_SECRET_BYTES.saturating_add(1)).read_to_end(&mut content)?;
-        Ok(content)
+    /// The bytes of a file; of one that is longer than `limit`, one more than that.
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let content = match self.files.get(path) {
+            Some(content) => Ok(content.clone()),
+            None if self.real => disk(path, limit),
+            None => Err(io::Error::from_raw_os_error(2)),
+        };
+        self.note(path, limit, content)
     }
+
+    /// The same of the configuration itself, which is always on the disk.
+    pub(super) fn read_configuration(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.note(path, limit, disk(path, limit))
+    }
+
+    fn note(&self, path: &Path, limit: u64, content: io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
+        if let Some(trace) = &self.trace {
+            let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+            trace.note(path, limit, content.as_deref().ok());
+        }
+        content
+    }
+}
+
+/// The bytes of a file on the disk; of one that is longer than `limit`, one more than that.
+pub(super) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+fn is_longer(bytes: &[u8], limit: u64) -> bool {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit
 }
 
 impl fmt::Debug for Environment {

@@ -1,9 +1,9 @@
 //! The files of a configuration: one, the YAML files of a folder, or those that a pattern matches.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::ConfigError;
+use super::{ConfigError, Environment};
 
 /// The largest configuration file that is read, in bytes: far more than one needs, and far less than
 /// a device or a log given by mistake would bring.
@@ -58,14 +58,12 @@ fn matches(pattern: &str) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// When it cannot be read, is not text, or is too large to be one.
-pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
+pub(super) fn read(path: &Path, env: &Environment) -> Result<String, ConfigError> {
     let unreadable = |error| ConfigError::Unreadable { file: path.to_owned(), error };
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
+    let bytes = env.read_configuration(path, MAX_FILE_BYTES).map_err(unreadable)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
         let limit = format!("it is larger than {} MiB: is it the right file?", MAX_FILE_BYTES / 1024 / 1024);
         return Err(unreadable(io::Error::other(limit)));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|_| unreadable(io::Error::other("it is not UTF-8 text")))
 }

@@ -23,6 +23,7 @@ mod suggest;
 mod target;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod validate;
 mod web;
 mod yaml;
@@ -40,7 +41,7 @@ pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTes
 pub use presets::{Preset, TargetKind, presets};
 pub use secret::Secret;
 pub use target::TargetConfig;
-pub use web::{WebConfig, WebUser, load_web, parse_web};
+pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 
 /// Reads and checks a configuration, and reads the secrets that it names. `path` is a file, a folder
 /// whose YAML files are read, or a pattern such as `/etc/exporter/*.yaml`; together the files are one
@@ -52,7 +53,7 @@ pub use web::{WebConfig, WebUser, load_web, parse_web};
 pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
     let mut texts = Vec::new();
     for file in files::find(path)? {
-        let text = files::read(&file)?;
+        let text = files::read(&file, env)?;
         texts.push((file, text));
     }
     let texts: Vec<(&Path, &str)> =

@@ -1,16 +1,24 @@
 //! The file of `--web.config.file`: how the exporter's own pages are protected.
 //!
 //! Its format is that of Prometheus' exporter-toolkit, so that one file serves all exporters of a
-//! machine. What this exporter does not do is refused by name: a file that asks for client
-//! certificates must not be served without them.
+//! machine. What this exporter cannot do is refused by name: a file that asks for more protection
+//! must not be served with less.
+
+mod client_certificates;
+mod file;
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use hyper::HeaderMap;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_saphyr::Spanned;
 use tokio_rustls::rustls::ServerConfig;
+
+pub(super) use client_certificates::{AllowedNames, AnyCertificate};
+pub use file::WebConfigFile;
 
 use super::error::{ConfigError, InvalidFile};
 use super::setting::{Entries, Field, Setting};
@@ -19,10 +27,32 @@ use super::{Environment, Secret, files, validate, yaml};
 /// How the exporter's own pages are protected. The default is not at all.
 #[derive(Clone, Default)]
 pub struct WebConfig {
-    /// Serve over TLS with this certificate.
+    /// Serve over TLS as this says: certificate, versions, protocols, and whom to ask for a
+    /// certificate in turn.
     pub tls: Option<Arc<ServerConfig>>,
     /// Who may see the pages; everybody when there are none.
     pub users: Vec<WebUser>,
+    /// Headers that every response has.
+    pub headers: HeaderMap,
+    /// How many requests are answered; all of them when there is no limit.
+    pub rate_limit: Option<RateLimit>,
+}
+
+impl WebConfig {
+    /// Whether anybody at all may see the pages, and whoever listens on the way.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.tls.is_none() && self.users.is_empty()
+    }
+}
+
+/// How many requests are answered: `burst` at once, and one more with each `interval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// The time in which one request may be made, in the long run; above 0.
+    pub interval: Duration,
+    /// How many requests may come at once after a while without; at least 1.
+    pub burst: u32,
 }
 
 /// Somebody who may see the pages.
@@ -37,7 +67,12 @@ pub struct WebUser {
 impl fmt::Debug for WebConfig {
     // What rustls shows of its configuration is not for this program to vouch for.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WebConfig").field("tls", &self.tls.is_some()).field("users", &self.users).finish()
+        f.debug_struct("WebConfig")
+            .field("tls", &self.tls.is_some())
+            .field("users", &self.users)
+            .field("headers", &self.headers)
+            .field("rate_limit", &self.rate_limit)
+            .finish()
     }
 }
 
@@ -47,7 +82,7 @@ impl fmt::Debug for WebConfig {
 ///
 /// When the file cannot be read, or when anything in it is wrong.
 pub fn load_web(path: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
-    let yaml = files::read(path)?;
+    let yaml = files::read(path, env)?;
     parse_web(&yaml, path, env)
 }
 
@@ -74,16 +109,13 @@ fn says_nothing(yaml: &str) -> bool {
     lines.into_iter().all(|line| line.is_empty() || line.starts_with('#') || line == "---")
 }
 
-/// A key of the toolkit's format that this exporter does not know how to obey.
-pub(super) type Unsupported = Field<IgnoredAny>;
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RawWeb {
     pub(super) tls_server_config: Field<RawTls>,
+    pub(super) http_server_config: Field<RawHttp>,
     pub(super) basic_auth_users: Field<Entries<String, Secret>>,
-    pub(super) http_server_config: Unsupported,
-    pub(super) rate_limit: Unsupported,
+    pub(super) rate_limit: Field<RawRateLimit>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -93,13 +125,27 @@ pub(super) struct RawTls {
     pub(super) key_file: Field<String>,
     pub(super) cert: Field<String>,
     pub(super) key: Field<Secret>,
+    pub(super) client_auth_type: Field<String>,
+    pub(super) client_ca_file: Field<String>,
+    pub(super) client_ca: Field<String>,
+    pub(super) client_allowed_sans: Field<Vec<Spanned<String>>>,
     pub(super) min_version: Field<String>,
-    pub(super) max_version: Unsupported,
-    pub(super) client_auth_type: Unsupported,
-    pub(super) client_ca_file: Unsupported,
-    pub(super) client_ca: Unsupported,
-    pub(super) client_allowed_sans: Unsupported,
-    pub(super) cipher_suites: Unsupported,
-    pub(super) prefer_server_cipher_suites: Unsupported,
-    pub(super) curve_preferences: Unsupported,
+    pub(super) max_version: Field<String>,
+    pub(super) cipher_suites: Field<Vec<Spanned<String>>>,
+    pub(super) prefer_server_cipher_suites: Field<bool>,
+    pub(super) curve_preferences: Field<Vec<Spanned<String>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawHttp {
+    pub(super) http2: Field<bool>,
+    pub(super) headers: Field<Entries<String, String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawRateLimit {
+    pub(super) interval: Field<String>,
+    pub(super) burst: Field<u32>,
 }

@@ -41,8 +41,11 @@ impl Lab {
         Self { database, options, _folder: folder }
     }
 
+    /// A connection that waits for another writer for as long as it takes on a busy machine.
     pub(super) fn connect(&self) -> Connection {
-        self.database.connect().expect("a connection")
+        let connection = self.database.connect().expect("a connection");
+        connection.busy_timeout(PATIENCE).expect("a timeout");
+        connection
     }
 }
 
@@ -103,6 +106,9 @@ pub(super) fn run_log(connection: &Connection) -> Vec<LogRow> {
         .collect::<Result<_, _>>()
         .unwrap()
 }
+
+/// Nothing here takes nearly as long; a machine may be busy with something else.
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Long enough that it cannot end within a test.
 const LONG: Duration = Duration::from_secs(3600);

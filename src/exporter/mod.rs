@@ -2,7 +2,7 @@
 
 mod reload;
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -21,9 +21,9 @@ use crate::config::{Config, Global, Source};
 use crate::exposition::{SharedState, StateCollector};
 use crate::sampler::Fleet;
 use crate::source::{self, Connector};
-use crate::state::TargetState;
 use crate::state_file::OpenError;
-use crate::web::{self, Format, Pages, Reloaded, TelemetryPath};
+use crate::web::page::{self, Now, PageError};
+use crate::web::{self, Format, Page, Pages, Reloaded, TelemetryPath};
 
 /// An exporter that is ready to run.
 #[derive(Debug)]
@@ -84,6 +84,14 @@ impl Exporter {
     /// When a metric cannot be encoded, which is a defect.
     pub fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
         self.pages.metrics(format)
+    }
+
+    /// A page for people as it is now.
+    ///
+    /// # Errors
+    /// When a template that ships with the program is broken, which is a defect.
+    pub fn page(&self, page: Page) -> Result<String, PageError> {
+        self.pages.page(page)
     }
 
     /// Takes over another configuration; what is known about targets that stay is kept.
@@ -176,32 +184,13 @@ impl Pages for ExporterPages {
         })
     }
 
-    fn index(&self) -> String {
+    fn page(&self, page: Page) -> Result<String, PageError> {
+        let now = Now { monotonic: self.clock.monotonic(), unix_ms: self.clock.unix_ms() };
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let mut rows = String::new();
-        for source in &state.sources {
-            for target in &source.targets {
-                // Writing to a String cannot fail.
-                let _ = writeln!(
-                    rows,
-                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                    web::escape_html(&source.name),
-                    target.label,
-                    web::escape_html(&target.name),
-                    web::escape_html(&how_it_goes(target)),
-                );
-            }
-        }
-        let table = format!(
-            "<table><thead><tr><th>source</th><th>kind</th><th>name</th><th>samples</th></tr></thead>\
-             <tbody>{rows}</tbody></table>"
-        );
-        let links = [
-            (self.telemetry_path.as_str(), "Metrics", "what Prometheus scrapes"),
-            ("/-/healthy", "Healthy", "whether this process lives"),
-            ("/-/ready", "Ready", "whether every target was sampled once"),
-        ];
-        web::index_page("sqlqueue-exporter", env!("CARGO_PKG_VERSION"), &links, &table)
+        let prepared = page::prepare(page, &state, now, self.telemetry_path.as_str());
+        // No sampler waits while it is rendered.
+        drop(state);
+        prepared.render()
     }
 }
 
@@ -214,20 +203,4 @@ fn encode(registry: &Registry, format: Format) -> Result<Vec<u8>, fmt::Error> {
         Format::Protobuf => return prometheus_protobuf::encode_to_vec(registry).map_err(|_| fmt::Error),
     }
     Ok(page.into_bytes())
-}
-
-fn how_it_goes(target: &TargetState) -> String {
-    let sampling = &target.sampling;
-    let failed: u64 = sampling.errors.values().sum();
-    let reasons: Vec<String> = sampling
-        .errors
-        .iter()
-        .filter(|(_, count)| **count > 0)
-        .map(|(reason, count)| format!("{} {count}", reason.as_str()))
-        .collect();
-    if failed == 0 {
-        format!("{} good", sampling.samples)
-    } else {
-        format!("{} good, {failed} failed ({})", sampling.samples, reasons.join(", "))
-    }
 }

@@ -45,6 +45,9 @@ pub struct State {
     /// Age past which the gauges of a target are withdrawn; as configured.
     #[serde(skip)]
     pub stale_after: Duration,
+    /// The configuration in force, as YAML; no secrets.
+    #[serde(skip)]
+    pub config_yaml: String,
 }
 
 /// How reading the configuration goes.
@@ -138,6 +141,8 @@ impl State {
             saving: None,
             config: ConfigState::default(),
             stale_after: config.global.stale_after,
+            // A defect is told to whoever asks for the configuration, and hinders nothing else.
+            config_yaml: config.to_yaml().unwrap_or_else(|error| format!("# {error}\n")),
         }
     }
 

@@ -28,6 +28,9 @@ pub struct RunLogState {
     /// exporter was down.
     #[serde(skip)]
     pub lock: Option<LockState>,
+    /// The step that stands for the whole run; as configured.
+    #[serde(skip)]
+    pub run_step: Option<String>,
     /// Whether rows are written when a step begins; as configured.
     #[serde(skip)]
     pub mutable: bool,
@@ -111,6 +114,7 @@ impl RunLogState {
         let declared = log.run_step.iter().chain(&log.declared_steps);
         Self {
             log: Log::new(declared, max_label_values),
+            run_step: log.run_step.clone(),
             mutable: log.mutable.is_some(),
             objectives: log.objectives,
             ..Self::default()

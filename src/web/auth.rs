@@ -28,7 +28,7 @@ type Verify = dyn Fn(&[u8], &str) -> bool + Send + Sync;
 type Fingerprint = [u8; 32];
 
 /// The users, and the logins of theirs that were verified.
-pub struct BasicAuth {
+pub(super) struct BasicAuth {
     users: BTreeMap<String, Secret>,
     /// Drawn at the start: nobody else can compute a fingerprint, or foresee a decoy.
     key: hmac::Key,
@@ -53,7 +53,7 @@ impl BasicAuth {
     /// # Errors
     ///
     /// When the system has no random numbers.
-    pub fn new(users: &[WebUser]) -> io::Result<Option<Self>> {
+    pub(super) fn new(users: &[WebUser]) -> io::Result<Option<Self>> {
         Self::with_verifier(users, |password, hash| bcrypt::verify(password, hash).unwrap_or(false))
     }
 
@@ -68,12 +68,24 @@ impl BasicAuth {
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
             .map_err(|_| io::Error::other("the system has no random numbers for basic authentication"))?;
         Ok(Some(Self {
-            users: users.iter().map(|user| (user.name.clone(), user.hash.clone())).collect(),
+            users: by_name(users),
             key,
             verified: Arc::default(),
             turns: Arc::new(Semaphore::new(CONCURRENT_VERIFICATIONS)),
             verify: Arc::new(verify),
         }))
+    }
+
+    /// The same for other users: who was verified and is still there with the same hash stays so, and
+    /// the others wait for the same turns.
+    pub(super) fn with_users(&self, users: &[WebUser]) -> Option<Self> {
+        (!users.is_empty()).then(|| Self {
+            users: by_name(users),
+            key: self.key.clone(),
+            verified: Arc::clone(&self.verified),
+            turns: Arc::clone(&self.turns),
+            verify: Arc::clone(&self.verify),
+        })
     }
 
     /// Whether the headers of a request hold the login of a user.
@@ -84,18 +96,19 @@ impl BasicAuth {
         let known = self.users.get(&login.user);
         let Some(hash) = known.or_else(|| self.decoy(&login.user)) else { return false };
         let fingerprint = self.fingerprint(&login, hash);
-        if self.verified.has(&fingerprint) {
+        let is_known = known.is_some();
+        // A user that was taken out of the file may be remembered.
+        if is_known && self.verified.has(&fingerprint) {
             return true;
         }
         // The semaphore is never closed. The permit goes along with the work, which goes on when
         // the client hangs up.
         let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
         // Another connection may have brought the same login while this one waited.
-        if self.verified.has(&fingerprint) {
+        if is_known && self.verified.has(&fingerprint) {
             return true;
         }
         let (verify, hash, verified) = (Arc::clone(&self.verify), hash.clone(), Arc::clone(&self.verified));
-        let is_known = known.is_some();
         let task = tokio::task::spawn_blocking(move || {
             // Given back last: whose turn is next finds what was remembered.
             let _permit = permit;
@@ -136,6 +149,10 @@ impl BasicAuth {
         }
         fingerprint
     }
+}
+
+fn by_name(users: &[WebUser]) -> BTreeMap<String, Secret> {
+    users.iter().map(|user| (user.name.clone(), user.hash.clone())).collect()
 }
 
 impl Verified {

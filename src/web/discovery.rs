@@ -6,7 +6,6 @@
 //!
 //! [http-sd]: https://prometheus.io/docs/prometheus/latest/http_sd/
 
-use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::http::request;
@@ -39,7 +38,7 @@ struct Labels {
 
 impl Site {
     /// The series of the source that the query names.
-    pub(super) async fn probe(&self, head: &request::Parts) -> Response<Full<Bytes>> {
+    pub(super) async fn probe(&self, head: &request::Parts) -> Response<Bytes> {
         let Some(source) = target(head.uri.query().unwrap_or_default()) else {
             let hint = "which source? name one: /probe?target=NAME; /sd lists them\n";
             return reply(StatusCode::BAD_REQUEST, PLAIN, hint);
@@ -51,7 +50,7 @@ impl Site {
     }
 
     /// The list of sources.
-    pub(super) fn service_discovery(&self, head: &request::Parts) -> Response<Full<Bytes>> {
+    pub(super) fn service_discovery(&self, head: &request::Parts) -> Response<Bytes> {
         let Some(address) = address(head) else {
             let hint = "the request does not say how this exporter is reached: it has no Host header\n";
             return reply(StatusCode::BAD_REQUEST, PLAIN, hint);

@@ -1,15 +1,19 @@
-//! The HTTP side: the metrics page, the two probes and a plain index, over HTTP/1.1, and over TLS and
-//! behind a login if so configured.
+//! The HTTP side: the metrics page, the two probes and the pages for people, over HTTP/1.1 or HTTP/2,
+//! and over TLS and behind a login if so configured.
 //!
-//! This room knows nothing of databases or of the state behind a page. It asks [`Pages`] and
+//! The server knows nothing of databases or of the state behind a page. It asks [`Pages`] and
 //! takes care of everything between that answer and the socket: negotiation, compression,
-//! limits and an orderly end.
+//! limits and an orderly end. [`page`] makes the pages for people from the state.
 
 mod auth;
 mod bind;
+mod connection;
 mod discovery;
+mod limiter;
 mod negotiate;
-mod page;
+pub mod page;
+mod places;
+mod protection;
 mod routes;
 mod server;
 #[cfg(test)]
@@ -20,12 +24,12 @@ mod write_limit;
 use std::fmt;
 use std::pin::Pin;
 
-pub use auth::BasicAuth;
+use self::page::PageError;
+
 pub use bind::{BindError, bind};
-pub use page::{escape_html, index_page};
+pub use protection::Guard;
 pub use routes::{TelemetryPath, TelemetryPathError};
 pub use server::{Options, serve};
-pub use tls::Tls;
 
 /// What there is to show. Implemented by whoever owns the state.
 pub trait Pages: Send + Sync + 'static {
@@ -63,8 +67,21 @@ pub trait Pages: Send + Sync + 'static {
         Box::pin(std::future::ready(Reloaded::NotAllowed))
     }
 
-    /// The whole index page, HTML; see [`index_page`]. Runs on a thread that may block.
-    fn index(&self) -> String;
+    /// A page for people, HTML; see [`page`]. Runs on a thread that may block.
+    ///
+    /// # Errors
+    ///
+    /// When the page could not be rendered; the client is told so, and the error is logged.
+    fn page(&self, page: Page) -> Result<String, PageError>;
+}
+
+/// The pages for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Page {
+    /// What is known now.
+    Overview,
+    /// The configuration in force.
+    Configuration,
 }
 
 /// What came of a request to reload the configuration.

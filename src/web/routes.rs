@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::request;
 use hyper::{Method, Response, StatusCode};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
-use super::auth::BasicAuth;
 use super::discovery::{PROBE, SERVICE_DISCOVERY};
-use super::{Format, Pages, Reloaded, negotiate};
+use super::protection::{Guard, Protection};
+use super::{Format, Page, Pages, Reloaded, negotiate, page};
 
 /// Pages rendered at the same time; more requests wait for their turn. Rendering and compressing
 /// is pure computation: more threads than this would only take the processor from the samplers.
@@ -42,7 +42,7 @@ pub enum TelemetryPathError {
     #[error("telemetry path `{0}` holds a character other than letters, digits and -._~/")]
     Character(String),
     /// It is that of another page, or below `/-/`.
-    #[error("telemetry path `{0}` is taken: /probe, /sd and what begins with /-/ are other pages")]
+    #[error("telemetry path `{0}` is taken: /config, /probe, /sd and what begins with /-/ are other pages")]
     Reserved(String),
 }
 
@@ -77,7 +77,8 @@ impl FromStr for TelemetryPath {
         if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
             return Err(TelemetryPathError::Character(path.to_owned()));
         }
-        if path == "/-" || path.starts_with("/-/") || [PROBE, SERVICE_DISCOVERY].contains(&path) {
+        let taken = [PROBE, SERVICE_DISCOVERY, page::CONFIG];
+        if path == "/-" || path.starts_with("/-/") || taken.contains(&path) {
             return Err(TelemetryPathError::Reserved(path.to_owned()));
         }
         Ok(Self(path.to_owned()))
@@ -88,23 +89,22 @@ impl FromStr for TelemetryPath {
 pub(super) struct Site {
     pages: Arc<dyn Pages>,
     telemetry_path: TelemetryPath,
-    auth: Option<Arc<BasicAuth>>,
+    guard: Guard,
     renders: Arc<Semaphore>,
 }
 
 impl Site {
-    pub(super) fn new(
-        pages: Arc<dyn Pages>,
-        telemetry_path: TelemetryPath,
-        auth: Option<Arc<BasicAuth>>,
-    ) -> Self {
-        Self { pages, telemetry_path, auth, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
+    pub(super) fn new(pages: Arc<dyn Pages>, telemetry_path: TelemetryPath, guard: Guard) -> Self {
+        Self { pages, telemetry_path, guard, renders: Arc::new(Semaphore::new(CONCURRENT_RENDERS)) }
     }
 
     /// Answers one request. The head is all it needs: no route takes a body.
-    pub(super) async fn respond(&self, head: request::Parts) -> Response<Full<Bytes>> {
+    pub(super) async fn respond(&self, head: request::Parts) -> Response<Bytes> {
         let path = head.uri.path();
-        let mut response = if !self.admits(&head.headers).await {
+        let protection = self.guard.protection().await;
+        let mut response = if !within_limit(&protection) {
+            reply(StatusCode::TOO_MANY_REQUESTS, PLAIN, "too many requests\n")
+        } else if !admits(&protection, &head.headers).await {
             let mut refusal = reply(StatusCode::UNAUTHORIZED, PLAIN, "unauthorized\n");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
             refusal
@@ -126,31 +126,27 @@ impl Site {
                 READY => self.ready(),
                 PROBE => self.probe(&head).await,
                 SERVICE_DISCOVERY => self.service_discovery(&head),
-                _ => self.index().await,
+                page::CONFIG => self.page(Page::Configuration, &head.headers).await,
+                _ => self.page(Page::Overview, &head.headers).await,
             }
         };
-        tracing::debug!(method = %head.method, path, status = response.status().as_u16(), "request answered");
+        let (method, status, version) = (&head.method, response.status().as_u16(), head.version);
+        tracing::debug!(%method, path, status, ?version, "request answered");
 
         let headers = response.headers_mut();
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        // Last, so that what is configured goes before what the page itself asks for.
+        headers.extend(protection.headers.clone());
         if head.method == Method::HEAD {
             // Content-Length stays: it tells how long the page would be.
-            *response.body_mut() = Full::default();
+            *response.body_mut() = Bytes::new();
         }
         response
     }
 
-    /// Whether the client may see anything at all; probes are no exception, as in Prometheus.
-    async fn admits(&self, headers: &HeaderMap) -> bool {
-        match &self.auth {
-            Some(auth) => auth.admits(headers).await,
-            None => true,
-        }
-    }
-
     fn is_route(&self, path: &str) -> bool {
         path == self.telemetry_path.as_str()
-            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | "/")
+            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | page::CONFIG | "/")
     }
 
     /// What there is to show.
@@ -163,12 +159,12 @@ impl Site {
         &self,
         headers: &HeaderMap,
         write: impl FnOnce(&dyn Pages, Format) -> Result<Vec<u8>, fmt::Error> + Send + 'static,
-    ) -> Response<Full<Bytes>> {
+    ) -> Response<Bytes> {
         let format = negotiate::format(&negotiate::joined(headers, header::ACCEPT));
         let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
         let rendered = self.render(move |pages| {
             let page = write(pages, format)?;
-            Ok(if gzip { compressed(page) } else { (page, false) })
+            Ok::<_, fmt::Error>(if gzip { compressed(page) } else { (page, false) })
         });
         let Some((body, gzipped)) = rendered.await else {
             return failure("the metrics page could not be written; see the exporter's log\n");
@@ -183,7 +179,7 @@ impl Site {
         response
     }
 
-    fn ready(&self) -> Response<Full<Bytes>> {
+    fn ready(&self) -> Response<Bytes> {
         match self.pages.ready() {
             Ok(()) => reply(StatusCode::OK, PLAIN, "ready\n"),
             Err(reason) => reply(StatusCode::SERVICE_UNAVAILABLE, PLAIN, reason + "\n"),
@@ -191,7 +187,7 @@ impl Site {
     }
 
     /// As in Prometheus: POST or PUT, and forbidden unless a flag allows it.
-    async fn reload(&self, method: &Method) -> Response<Full<Bytes>> {
+    async fn reload(&self, method: &Method) -> Response<Bytes> {
         if method != Method::POST && method != Method::PUT {
             let hint = "method not allowed: use POST or PUT\n";
             let mut refusal = reply(StatusCode::METHOD_NOT_ALLOWED, PLAIN, hint);
@@ -213,23 +209,34 @@ impl Site {
         }
     }
 
-    async fn index(&self) -> Response<Full<Bytes>> {
-        let Some(page) = self.render(|pages| Ok(pages.index())).await else {
-            return failure("the index page could not be written; see the exporter's log\n");
+    async fn page(&self, page: Page, headers: &HeaderMap) -> Response<Bytes> {
+        let gzip = negotiate::gzip(&negotiate::joined(headers, header::ACCEPT_ENCODING));
+        let rendered = self.render(move |pages| {
+            let html = pages.page(page)?.into_bytes();
+            Ok::<_, page::PageError>(if gzip { compressed(html) } else { (html, false) })
+        });
+        let Some((body, gzipped)) = rendered.await else {
+            return failure("the page could not be written; see the exporter's log\n");
         };
-        let mut response = reply(StatusCode::OK, HTML, page);
-        response.headers_mut().insert(
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"),
-        );
+        let mut response = reply(StatusCode::OK, HTML, body);
+        let headers = response.headers_mut();
+        let policy = HeaderValue::from_static(page::content_security_policy());
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        // What it says is true for a moment only.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        if gzipped {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         response
     }
 
     /// Runs `write` off the reactor, so that a page of thousands of series delays nobody else's
     /// sockets and timers. A failure, a panic too, is logged here and yields nothing.
-    async fn render<T: Send + 'static>(
+    async fn render<T: Send + 'static, E: fmt::Display + Send + 'static>(
         &self,
-        write: impl FnOnce(&dyn Pages) -> Result<T, fmt::Error> + Send + 'static,
+        write: impl FnOnce(&dyn Pages) -> Result<T, E> + Send + 'static,
     ) -> Option<T> {
         let pages = Arc::clone(&self.pages);
         // The permit goes along with the work, which goes on when the client hangs up. The
@@ -242,7 +249,7 @@ impl Site {
         match task.await {
             Ok(Ok(page)) => Some(page),
             Ok(Err(error)) => {
-                tracing::error!(%error, "cannot encode a page");
+                tracing::error!(%error, "cannot write a page");
                 None
             }
             Err(error) => {
@@ -253,21 +260,33 @@ impl Site {
     }
 }
 
+fn within_limit(protection: &Protection) -> bool {
+    protection.limiter.as_ref().is_none_or(|limiter| limiter.admits(Instant::now()))
+}
+
+/// Whether the client may see anything at all; probes are no exception, as in Prometheus.
+async fn admits(protection: &Protection, headers: &HeaderMap) -> bool {
+    match &protection.auth {
+        Some(auth) => auth.admits(headers).await,
+        None => true,
+    }
+}
+
 pub(super) fn reply(
     status: StatusCode,
     content_type: HeaderValue,
     body: impl Into<Bytes>,
-) -> Response<Full<Bytes>> {
+) -> Response<Bytes> {
     let body = body.into();
     let length = HeaderValue::from(body.len());
-    let mut response = Response::new(Full::new(body));
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response.headers_mut().insert(header::CONTENT_LENGTH, length);
     response
 }
 
-fn failure(text: &'static str) -> Response<Full<Bytes>> {
+fn failure(text: &'static str) -> Response<Bytes> {
     reply(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, text)
 }
 
@@ -294,7 +313,8 @@ mod tests {
         for path in ["/metrics", "/", "/a/b-c_d.e~f", "/-x"] {
             assert_eq!(path.parse::<TelemetryPath>().map(|p| p.to_string()), Ok(path.to_owned()));
         }
-        for path in ["", "metrics", "/a b", "/m?x=1", "/m#x", "/\u{fc}", "/%41", "/-", "/-/ready"] {
+        for path in ["", "metrics", "/a b", "/m?x=1", "/m#x", "/\u{fc}", "/%41", "/-", "/-/ready", "/config"]
+        {
             assert!(path.parse::<TelemetryPath>().is_err(), "{path}");
         }
     }

@@ -1,6 +1,5 @@
 //! Connections: who may come in, for how long, and how it ends.
 
-use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
@@ -9,25 +8,16 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown, Watcher};
-use tokio::io::{AsyncRead, AsyncWrite};
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::Pages;
-use super::auth::BasicAuth;
+use super::connection::Lobby;
+use super::places::Places;
+use super::protection::Guard;
 use super::routes::{Site, TelemetryPath};
-use super::tls::Tls;
-use super::write_limit::WriteLimit;
-
-/// The most a request line and its headers may take together; a longer head is answered 431.
-const MAX_HEAD_BYTES: usize = 16 * 1024;
 
 /// The pause after the first failed accept; it doubles up to [`MAX_ACCEPT_PAUSE`].
 const MIN_ACCEPT_PAUSE: Duration = Duration::from_millis(5);
@@ -38,12 +28,14 @@ const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 pub struct Options {
     /// Where the metrics are.
     pub telemetry_path: TelemetryPath,
-    /// Serve over TLS, and nothing without it.
-    pub tls: Option<Tls>,
-    /// Answer those who log in, and nobody else.
-    pub auth: Option<Arc<BasicAuth>>,
-    /// Connections served at a time, at least one; further ones wait in the system's queue.
+    /// TLS, logins and the like.
+    pub guard: Guard,
+    /// Connections served at a time, at least one. When another client comes, the one that has been
+    /// silent for longest makes room; while all of them wait for an answer, it waits its turn.
     pub max_connections: usize,
+    /// How long a connection may be silent before it has to make room: long enough to connect, shake
+    /// hands and ask.
+    pub patience: Duration,
     /// How long a client may take to send the head of a request, from the moment it connects or
     /// its last response ended; so this is also how long a connection may be idle, and how long
     /// the handshake of TLS may take.
@@ -54,13 +46,16 @@ pub struct Options {
     pub grace: Duration,
 }
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    /// The usual behaviour, with the pages protected by `guard`.
+    #[must_use]
+    pub fn new(guard: Guard) -> Self {
         Self {
             telemetry_path: TelemetryPath::default(),
-            tls: None,
-            auth: None,
-            max_connections: 128,
+            guard,
+            max_connections: 256,
+            // With as many places, a thousand silent clients a second can be told to leave.
+            patience: Duration::from_millis(250),
             // Not 10 s: a connection that is reused by a scrape every 10 s would then be closed
             // just as the next request arrives. No usual interval ends near 12 s.
             head_timeout: Duration::from_secs(12),
@@ -68,13 +63,11 @@ impl Default for Options {
             grace: Duration::from_secs(5),
         }
     }
-}
 
-impl Options {
     /// How the addresses of the pages begin.
     #[must_use]
-    pub const fn scheme(&self) -> &'static str {
-        if self.tls.is_some() { "https" } else { "http" }
+    pub fn scheme(&self) -> &'static str {
+        if self.guard.has_tls() { "https" } else { "http" }
     }
 }
 
@@ -100,9 +93,15 @@ pub async fn serve(
         let address = listener.local_addr()?;
         tracing::info!(%address, scheme, path = %options.telemetry_path, "serving metrics");
     }
-    let site = Site::new(pages, options.telemetry_path.clone(), options.auth.clone());
-    let lobby =
-        Arc::new(Lobby { site: Arc::new(site), options: options.clone(), closing: CancellationToken::new() });
+    let site = Arc::new(Site::new(pages, options.telemetry_path.clone(), options.guard.clone()));
+    let lobby = Arc::new(Lobby {
+        site,
+        guard: options.guard.clone(),
+        head_timeout: options.head_timeout,
+        write_timeout: options.write_timeout,
+        closing: CancellationToken::new(),
+    });
+    let places = Places::default();
     let graceful = GracefulShutdown::new();
     let mut open = JoinSet::new();
     let mut door = Door { listeners, turn: 0, pause: MIN_ACCEPT_PAUSE };
@@ -111,13 +110,18 @@ pub async fn serve(
         let (stream, peer) = tokio::select! {
             biased;
             () = &mut shutdown => break,
-            accepted = door.next(&mut open, options.max_connections) => accepted,
+            accepted = door.next() => accepted,
         };
+        tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            () = make_room(&mut open, &places, &options) => {}
+        }
         // Made here and not in the task: what is let in before the shutdown is told of it.
-        let watcher = graceful.watcher();
+        let (watcher, place) = (graceful.watcher(), places.take());
         let lobby = Arc::clone(&lobby);
         open.spawn(async move {
-            if let Err(error) = lobby.attend(stream, watcher).await {
+            if let Err(error) = lobby.attend(stream, place, watcher).await {
                 // A client's doing (garbage, a timeout, a reset): nothing an operator must act on.
                 tracing::debug!(%peer, %error, "connection ended early");
             }
@@ -139,68 +143,25 @@ pub async fn serve(
     Ok(())
 }
 
-/// What every connection needs.
-struct Lobby {
-    site: Arc<Site>,
-    options: Options,
-    /// Cancelled when the server winds down.
-    closing: CancellationToken,
-}
-
-/// Why a connection ended early.
-#[derive(Debug, thiserror::Error)]
-enum EarlyEnd {
-    #[error("the TLS handshake failed: {0}")]
-    Handshake(io::Error),
-    #[error("the TLS handshake took too long")]
-    SlowHandshake,
-    #[error("{0}")]
-    Http(#[from] hyper::Error),
-}
-
-impl Lobby {
-    /// Serves a client from the handshake to the end.
-    async fn attend(&self, stream: TcpStream, watcher: Watcher) -> Result<(), EarlyEnd> {
-        // Without it the end of a page may wait for an acknowledgement. Failing to set it costs
-        // that delay only.
-        let _ = stream.set_nodelay(true);
-        // Below TLS, so that it holds for the handshake and for the last goodbye too.
-        let stream = WriteLimit::new(stream, self.options.write_timeout);
-        let site = Arc::clone(&self.site);
-        let Some(tls) = &self.options.tls else {
-            return Ok(watcher.watch(connection(stream, site, &self.options)).await?);
-        };
-        let handshake = tokio::time::timeout(self.options.head_timeout, tls.accept(stream));
-        let stream = tokio::select! {
-            shaken = handshake => {
-                shaken.map_err(|_| EarlyEnd::SlowHandshake)?.map_err(EarlyEnd::Handshake)?
-            }
-            // Nothing was asked yet that would have to be finished.
-            () = self.closing.cancelled() => return Ok(()),
-        };
-        Ok(watcher.watch(connection(stream, site, &self.options)).await?)
+/// Waits until another connection may be opened, and sees to it that it comes to that.
+async fn make_room(open: &mut JoinSet<()>, places: &Places, options: &Options) {
+    while let Some(ended) = open.try_join_next() {
+        report(ended);
     }
-}
-
-fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    stream: S,
-    site: Arc<Site>,
-    options: &Options,
-) -> impl GracefulConnection<Error = hyper::Error> + use<S> {
-    let service = service_fn(move |request: Request<Incoming>| {
-        let site = Arc::clone(&site);
-        // The body is never read: hyper drains what came along with the head, or else closes the
-        // connection after the response.
-        let (head, _body) = request.into_parts();
-        async move { Ok::<_, Infallible>(site.respond(head).await) }
-    });
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(options.head_timeout)
-        .max_buf_size(MAX_HEAD_BYTES)
-        // `printf … | nc` ends its side before it reads: it still gets its answer.
-        .half_close(true)
-        .serve_connection(TokioIo::new(stream), service)
+    while open.len() >= options.max_connections.max(1) {
+        let again = places.make_room(options.patience);
+        let again = async {
+            match again {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Some(ended) = open.join_next() => report(ended),
+            () = places.silence() => {}
+            () = again => {}
+        }
+    }
 }
 
 /// Lets clients in, one at a time.
@@ -213,18 +174,8 @@ struct Door {
 }
 
 impl Door {
-    /// The next client, once fewer than `limit` connections are `open`.
-    ///
-    /// Until then clients wait in the system's queue: no task, no memory of ours.
-    async fn next(&mut self, open: &mut JoinSet<()>, limit: usize) -> (TcpStream, SocketAddr) {
-        while let Some(ended) = open.try_join_next() {
-            report(ended);
-        }
-        while open.len() >= limit.max(1) {
-            if let Some(ended) = open.join_next().await {
-                report(ended);
-            }
-        }
+    /// The next client.
+    async fn next(&mut self) -> (TcpStream, SocketAddr) {
         loop {
             match self.accept().await {
                 Ok(accepted) => {

@@ -1,7 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed, as it should")]
 
 mod auth;
+mod clients;
+mod crowd;
+mod following;
 mod harness;
+mod http2;
 mod tls;
 
 use std::fmt;
@@ -14,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
+use super::page::content_security_policy;
 use super::{Format, Options, TelemetryPath, serve};
 use harness::{Fake, Server, patient};
 
@@ -76,7 +81,7 @@ async fn head_answers_with_the_length_and_no_body() {
     let server = Server::plain().await;
     // On one connection: a stray byte of a body would spoil the next status line.
     let mut client = server.client().await;
-    for path in ["/metrics", "/", "/-/healthy", "/-/ready", "/nowhere"] {
+    for path in ["/metrics", "/", "/config", "/-/healthy", "/-/ready", "/nowhere"] {
         let head = client.request("HEAD", path, &[]).await;
         let get = client.request("GET", path, &[]).await;
         assert_eq!(head.status(), get.status(), "{path}");
@@ -94,7 +99,7 @@ async fn unknown_paths_get_a_hint_and_other_methods_what_is_allowed() {
         assert_eq!(missing.header("x-content-type-options"), Some("nosniff"));
     }
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "BREW"] {
-        for path in ["/metrics", "/", "/-/healthy", "/-/ready"] {
+        for path in ["/metrics", "/", "/config", "/-/healthy", "/-/ready"] {
             let refused = server.client().await.request(method, path, &[]).await;
             assert_eq!(
                 (refused.status(), refused.header("allow")),
@@ -126,16 +131,28 @@ async fn a_client_that_ends_its_side_first_is_still_answered() {
 }
 
 #[tokio::test]
-async fn the_index_is_html_that_may_load_nothing() {
+async fn the_pages_for_people_may_load_nothing_and_are_kept_nowhere() {
     let server = Server::plain().await;
-    let index = server.get("/", &[]).await;
-    assert_eq!(index.header("content-type"), Some("text/html; charset=utf-8"));
-    assert_eq!(
-        index.header("content-security-policy"),
-        Some("default-src 'none'; style-src 'unsafe-inline'")
-    );
-    assert_eq!(index.header("x-content-type-options"), Some("nosniff"));
-    assert!(index.text().contains("<a href=\"/metrics\">Metrics</a>"));
+    for (path, title) in [("/", "Overview"), ("/config", "Configuration")] {
+        let page = server.get(path, &[]).await;
+        assert_eq!(page.status(), 200, "{path}");
+        for (name, value) in [
+            ("content-type", "text/html; charset=utf-8"),
+            ("content-security-policy", content_security_policy()),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cache-control", "no-store"),
+            ("vary", "Accept-Encoding"),
+        ] {
+            assert_eq!(page.header(name), Some(value), "{path}");
+        }
+        assert_eq!(page.header("content-encoding"), None, "{path}");
+        assert!(page.text().contains(&format!("aria-current=\"page\">{title}</a>")), "{path}");
+
+        let zipped = server.get(path, &["Accept-Encoding: gzip"]).await;
+        assert_eq!(zipped.header("content-encoding"), Some("gzip"), "{path}");
+        assert_eq!(zipped.unzipped(), page.text(), "{path}");
+    }
 }
 
 #[tokio::test]
@@ -227,6 +244,21 @@ async fn garbage_costs_the_sender_its_connection_and_nobody_else_anything() {
 }
 
 #[tokio::test]
+async fn what_comes_behind_a_request_is_answered_in_turn_or_ends_the_connection() {
+    let server = Server::plain().await;
+    let mut client = server.client().await;
+    let request = |method: &str| format!("{method} /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+    client.send(["GET", "HEAD", "BREW", "GET"].map(request).concat()).await;
+    for (status, with_body) in [(200, true), (200, false), (405, true), (200, true)] {
+        assert_eq!(client.answer(with_body).await.status(), status);
+    }
+    client.send(format!("{}\0\x01 rubbish\r\n\r\n{}", request("GET"), request("GET"))).await;
+    assert_eq!(client.answer(true).await.status(), 200);
+    assert_eq!(client.answer(true).await.status(), 400);
+    assert_eq!(client.rest().await, b"", "what follows is not looked at");
+}
+
+#[tokio::test]
 async fn many_scrapes_at_once_all_get_the_whole_page() {
     let page = "a line of the page\n".repeat(20_000);
     let expected = Arc::new(page.clone());
@@ -305,24 +337,6 @@ async fn a_client_that_never_takes_its_page_loses_its_place() {
     greedy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
     assert_eq!(server.get("/-/healthy", &[]).await.status(), 200);
     assert!(greedy.rest().await.len() < 64 << 20);
-}
-
-#[tokio::test]
-async fn no_more_connections_are_served_than_allowed_and_the_others_wait() {
-    let options = Options { max_connections: 2, ..patient() };
-    let server = Server::start(Fake::plain(), options).await;
-    let (mut first, mut second) = (server.client().await, server.client().await);
-    assert_eq!(first.request("GET", "/-/healthy", &[]).await.status(), 200);
-    assert_eq!(second.request("GET", "/-/healthy", &[]).await.status(), 200);
-
-    let mut third = server.client().await;
-    third.send("GET /-/healthy HTTP/1.1\r\nHost: test\r\n\r\n").await;
-    assert_eq!(second.request("GET", "/-/healthy", &[]).await.status(), 200);
-    let waiting = third.stream.get_ref().try_read(&mut [0; 1]).unwrap_err();
-    assert_eq!(waiting.kind(), std::io::ErrorKind::WouldBlock);
-
-    drop(first);
-    assert_eq!(third.answer(true).await.status(), 200);
 }
 
 #[tokio::test]

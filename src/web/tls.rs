@@ -11,12 +11,11 @@ use tokio_rustls::server::TlsStream;
 
 /// Serves over TLS, with a certificate and its key.
 #[derive(Clone)]
-pub struct Tls(TlsAcceptor);
+pub(super) struct Tls(TlsAcceptor);
 
 impl Tls {
     /// TLS as configured.
-    #[must_use]
-    pub fn new(config: Arc<ServerConfig>) -> Self {
+    pub(super) fn new(config: Arc<ServerConfig>) -> Self {
         Self(TlsAcceptor::from(config))
     }
 

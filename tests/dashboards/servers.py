@@ -7,12 +7,19 @@ import pathlib
 import re
 import subprocess
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import shorten
+
 T = TypeVar("T")
+
+# The demo's tempo at this speed is that of the rules times this number.
+SPEED = 1
+TEMPO = 60 * SPEED
 
 # Far longer than it takes; a machine may be busy.
 PATIENCE_SECONDS = 300
@@ -25,6 +32,17 @@ def wait_for(what: Callable[[], str], look: Callable[[], T | None]) -> T:
         assert time.monotonic() < end, f"not within {PATIENCE_SECONDS} s: {what()}"
         time.sleep(0.2)
     return found
+
+
+def wait_until_equal(look: Callable[[], T], wanted: T) -> None:
+    """Looks again and again until it sees what is wanted: a busy machine may hold a program up for a while."""
+    seen = [look()]
+
+    def again() -> bool | None:
+        seen.append(look())
+        return True if seen[-1] == wanted else None
+
+    wait_for(lambda: f"{seen[-1]} and not {wanted}", again)
 
 
 @contextlib.contextmanager
@@ -51,7 +69,7 @@ def demo(folder: pathlib.Path, *arguments: str) -> contextlib.AbstractContextMan
     return _running(
         [
             os.environ["SQLQUEUE_EXPORTER"],
-            *["demo", "--folder", str(folder), "--speed", "20", "--web.listen-address", "127.0.0.1:0"],
+            *["demo", "--folder", str(folder), "--speed", str(SPEED), "--web.listen-address", "127.0.0.1:0"],
             *arguments,
         ],
         folder / "log",
@@ -64,6 +82,15 @@ class Prometheus:
 
     def __init__(self, address: str) -> None:
         self._url = f"http://{address}/api/v1/"
+        self._ready = f"http://{address}/-/ready"
+
+    def is_ready(self) -> bool:
+        """It listens before it answers."""
+        try:
+            with urllib.request.urlopen(self._ready, timeout=30):
+                return True
+        except urllib.error.HTTPError:
+            return False
 
     def _get(self, path: str, **parameters: object) -> Any:
         url = f"{self._url}{path}?{urllib.parse.urlencode(parameters, doseq=True)}"
@@ -95,12 +122,14 @@ class Prometheus:
 
 
 @contextlib.contextmanager
-def prometheus(binary: str, folder: pathlib.Path, scraped: str, rules: list[pathlib.Path]) -> Iterator[Prometheus]:
-    """A Prometheus that scrapes an address each second and evaluates rules as often."""
+def prometheus(binary: str, folder: pathlib.Path, scraped: str) -> Iterator[Prometheus]:
+    """A Prometheus that scrapes a demo each second, and evaluates the rules of alerts/, in its tempo, as often."""
     folder.mkdir()
+    (folder / "rules").mkdir()
+    shorten.write(TEMPO, folder / "rules")
     config = {
         "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-        "rule_files": [str(path) for path in rules],
+        "rule_files": [str(folder / "rules/*.rules.yml")],
         "scrape_configs": [{"job_name": "sqlqueue", "static_configs": [{"targets": [scraped]}]}],
     }
     # JSON is YAML, too.
@@ -112,4 +141,6 @@ def prometheus(binary: str, folder: pathlib.Path, scraped: str, rules: list[path
         "--web.listen-address=127.0.0.1:0",
     ]
     with _running(command, folder / "log", r'msg="?Listening on"? .*address="?([\d.:]+)') as address:
-        yield Prometheus(address)
+        found = Prometheus(address)
+        wait_until_equal(found.is_ready, True)
+        yield found

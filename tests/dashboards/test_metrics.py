@@ -66,7 +66,5 @@ def family(name: str) -> set[str]:
 
 
 def test_links_lead_to_the_runbook_of_every_alert():
-    linked = {
-        name for path in FOLDER.glob("*.json") for name in re.findall(r"\$\{runbooks\}#(\w+)", path.read_text())
-    }
+    linked = {name for path in FOLDER.glob("*.json") for name in re.findall(r"\$\{runbooks\}#(\w+)", path.read_text())}
     assert linked == set(project.ALERT_RULES)

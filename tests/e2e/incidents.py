@@ -1,6 +1,6 @@
 """What goes wrong in the test, and what somebody must be told of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -13,35 +13,39 @@ class Incident:
     # From the start of the demo, in seconds: as long healthy, as long not.
     after: int = 30
     lasts: int = 60
-    # What may be told of the same incident besides, because it is true, too.
-    besides: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    # What may be told of the same incident besides, because it is true, too: a page that takes over, what
+    # follows when it lasts, or what is left to do when it is over.
+    besides: tuple[str, str] | None = None
     outside: bool = False
 
     @property
     def main(self) -> tuple[str, str]:
         return (self.receiver, self.alert)
 
-
-def also(receiver: str, alert: str) -> frozenset[tuple[str, str]]:
-    return frozenset({(receiver, alert)})
+    @property
+    def ends_with(self) -> set[tuple[str, str]]:
+        """Whose end is that of the incident. A page holds back what there is to say of its ticket."""
+        is_taken_over = self.receiver == "tickets" and self.besides and self.besides[0] == "pager"
+        return {self.main, self.besides} if is_taken_over else {self.main}
 
 
 INCIDENTS = [
-    Incident("no-workers", "pager", "SqlQueueNoWorker"),
+    # The workers that come back find jobs that are late.
+    Incident("no-workers", "pager", "SqlQueueNoWorker", besides=("pager", "SqlQueueReadyJobTooOld")),
     Incident("starving-job", "pager", "SqlQueueReadyJobTooOld"),
     Incident("no-recovery", "pager", "SqlQueueExpiredLeasesNotRecovered", lasts=90),
     Incident("worker-crash", "tickets", "SqlQueueLeasesLost", lasts=80),
     Incident("poison-job", "tickets", "SqlQueuePoisonJob"),
     Incident("failed-jobs", "tickets", "SqlQueueFailedJobs", lasts=80),
     # Once the backlog is there, the age that was foretold is reached.
-    Incident("growing-backlog", "tickets", "SqlQueueBacklogGrowing", besides=also("pager", "SqlQueueReadyJobTooOld")),
+    Incident("growing-backlog", "tickets", "SqlQueueBacklogGrowing", besides=("pager", "SqlQueueReadyJobTooOld")),
     Incident("orphaned-lock", "pager", "SqlQueueEveryRunSkipped"),
     Incident("overlapping-runs", "tickets", "SqlQueueRunsOverlap", lasts=90),
     Incident("scheduler-stopped", "pager", "SqlQueueSchedulerStopped", lasts=80),
     Incident("failing-step", "pager", "SqlQueueStepFailing", lasts=40),
-    # It has to have a past: an hour, which is a minute here, and some time before that.
-    Incident("slow-step", "tickets", "SqlQueueStepSlow", after=45, lasts=90),
-    Incident("cap-reached", "tickets", "SqlQueueStepWarnings", lasts=90),
+    # It has to have a past, of as long as the hour that is held against it: two minutes here.
+    Incident("slow-step", "tickets", "SqlQueueStepSlow", after=100, lasts=60, besides=("tickets", "SqlQueueRunsOverlap")),
+    Incident("cap-reached", "tickets", "SqlQueueStepWarnings", lasts=110),
     Incident("broken-target", "pager", "SqlQueueTargetNotSampled", lasts=40),
     Incident("database-down", "pager", "SqlQueueDatabaseDown", lasts=40),
     Incident("clock-skew", "tickets", "SqlQueueClockSkew", lasts=40),

@@ -1,6 +1,8 @@
 """The programs of the test, each in a process of its own that says where it listens."""
 
+import contextlib
 import json
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +16,17 @@ from pathlib import Path
 PATIENCE_SECONDS = 120
 
 
+def prefer(pid: int) -> None:
+    """Puts a process before other work of the machine, where that is allowed: a second without a processor
+    is a minute to the shortened rules. The kernel weighs sessions first, if it groups them, then processes."""
+    for take in (
+        lambda: Path(f"/proc/{pid}/autogroup").write_text("-15"),
+        lambda: os.setpriority(os.PRIO_PROCESS, pid, -15),
+    ):
+        with contextlib.suppress(OSError):
+            take()
+
+
 class Program:
     """A process that writes a log, in which it says its address once it listens."""
 
@@ -22,7 +35,10 @@ class Program:
         self.log = log
         self.address = ""
         with log.open("ab") as written:
-            self.process = subprocess.Popen(command, stdout=written, stderr=written, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                command, stdout=written, stderr=written, stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        prefer(self.process.pid)
 
     def text(self) -> str:
         return self.log.read_text(errors="replace")
@@ -74,7 +90,7 @@ def alertmanager(programs: Path, folder: Path, config: Path) -> Program:
     return Program("alertmanager", command, folder / "alertmanager.log")
 
 
-def prometheus(programs: Path, folder: Path, config: Path) -> "Prometheus":
+def prometheus(programs: Path, folder: Path, config: Path, *arguments: str) -> "Prometheus":
     command = [
         str(programs / "prometheus"),
         f"--config.file={config}",
@@ -82,6 +98,7 @@ def prometheus(programs: Path, folder: Path, config: Path) -> "Prometheus":
         "--web.listen-address=127.0.0.1:0",
         # In proportion to the shortened rules; a minute as it is.
         "--rules.alert.resend-delay=1s",
+        *arguments,
     ]
     return Prometheus("prometheus", command, folder / "prometheus.log")
 
@@ -93,9 +110,10 @@ class Prometheus(Program):
         """Has the configuration read again."""
         self.process.send_signal(signal.SIGHUP)
 
-    def query(self, expression: str) -> list[tuple[dict, float]]:
-        """An instant query: labels and value of each series."""
-        address = f"http://{self.address}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
+    def query(self, expression: str, at: float | None = None) -> list[tuple[dict, float]]:
+        """An instant query: labels and value of each series, now or at a time in seconds."""
+        parameters = {"query": expression} | ({} if at is None else {"time": at})
+        address = f"http://{self.address}/api/v1/query?{urllib.parse.urlencode(parameters)}"
         with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as answer:
             result = json.load(answer)["data"]["result"]
         return [(series["metric"], float(series["value"][1])) for series in result]

@@ -27,7 +27,8 @@ class Told:
         return self.labels["alertname"]
 
     def __str__(self) -> str:
-        return f"{self.at:6.1f} s  {self.job:18} {self.receiver:8} {self.status:9} {self.name}"
+        what = self.labels.get("step") or self.labels.get("queue") or ""
+        return f"{self.at:6.1f} s  {self.job:18} {self.receiver:8} {self.status:9} {self.name:32} {what}"
 
 
 class Receiver:

@@ -9,6 +9,7 @@ Each incident begins and ends. What it must lead to reaches its receiver, and no
 resolved after the end of the incident. Of the healthy demo nothing is told and nothing fires.
 """
 
+import signal
 import sys
 import tempfile
 import threading
@@ -100,7 +101,11 @@ def is_firing(one: Told, incident: Incident) -> bool:
 
 
 def is_resolved(one: Told, incident: Incident) -> bool:
-    return (one.job, one.receiver, one.name, one.status) == (incident.name, *incident.main, "resolved")
+    return (
+        one.job == incident.name
+        and one.status == "resolved"
+        and (one.receiver, one.name) in incident.ends_with
+    )
 
 
 def all_over(told: list[Told]) -> bool:
@@ -115,9 +120,10 @@ def problems(told: list[Told], ends: dict[str, float], prometheus: Prometheus):
             yield f"{incident.name}: {incident.receiver} was not told of {incident.alert}"
         elif not any(is_resolved(one, incident) for one in own):
             yield f"{incident.name}: {incident.alert} was not resolved"
-        allowed = {incident.main} | incident.besides
-        for one in {(one.receiver, one.name) for one in own} - allowed:
-            yield f"{incident.name}: {one[0]} was told of {one[1]}, too"
+        # What began and ended while it was held back is told as resolved only, beside something else.
+        named = {(one.receiver, one.name) for one in own if one.status == "firing"}
+        for receiver, name in named - {incident.main, incident.besides}:
+            yield f"{incident.name}: {receiver} was told of {name}, too"
         early = [one for one in own if is_resolved(one, incident) and one.at < ends[incident.name]]
         if early:
             yield f"{incident.name}: {incident.alert} was resolved before the end of the incident"
@@ -182,7 +188,10 @@ def main(binary: str, programs: str, *names: str) -> int:
         INCIDENTS[:] = [incident for incident in INCIDENTS if incident.name in names]
     receiver = Receiver()
     running: list[Program] = []
-    with tempfile.TemporaryDirectory(prefix="sqlqueue-e2e-") as folder:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    # In memory if there is such a folder: twenty databases that wait for one disk would be late.
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(prefix="sqlqueue-e2e-", dir=memory if memory.is_dir() else None) as folder:
         try:
             found = watch(binary, Path(programs), Path(folder), running, receiver)
         finally:

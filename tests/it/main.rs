@@ -24,6 +24,7 @@ mod many_sources;
 mod mssql_scripts;
 mod mutable_logs;
 mod odd_rows;
+mod overview;
 mod page;
 mod parse;
 mod plan;

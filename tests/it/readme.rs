@@ -159,9 +159,14 @@ fn the_files_it_links_to_exist() {
     let text = readme();
     let links: Vec<&str> = text.split("](").skip(1).map(|link| link.split(')').next().unwrap()).collect();
     assert!(!links.is_empty());
+    // As GitHub makes them.
+    let slug = |heading: &str| heading.trim_start_matches(['#', ' ']).to_lowercase().replace(' ', "-");
+    let headings: Vec<String> = text.lines().filter(|line| line.starts_with('#')).map(slug).collect();
     for link in links {
-        let exists = Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists();
+        let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+        let exists = Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists();
         assert!(exists || link.contains("://"), "{link}");
+        assert!(!file.is_empty() || headings.iter().any(|known| known == heading), "{link}");
     }
 }
 

@@ -11,8 +11,9 @@ mod installation;
 mod leases;
 mod many_workers;
 mod notifications;
+mod permissions;
+mod procedures;
 mod recovery;
-mod refusals;
 mod rewrites;
 mod script;
 mod server;
@@ -38,6 +39,20 @@ macro_rules! on_both_databases {
     };
 }
 use on_both_databases;
+
+/// Makes each case a test on a real server, where everything is installed already.
+macro_rules! on_a_server {
+    ($($case:ident)*) => {
+        mod real_server {
+            $(#[tokio::test]
+            async fn $case() {
+                let test = concat!(module_path!(), "::", stringify!($case));
+                crate::reference::server::on_installed_server(test, async |db| super::$case(db).await).await;
+            })*
+        }
+    };
+}
+use on_a_server;
 
 /// Long enough that it cannot pass within a test.
 const LONG: std::time::Duration = std::time::Duration::from_secs(3600);

@@ -258,6 +258,14 @@ fn keep_writing(file: &Path, stop: &Arc<AtomicBool>) -> std::thread::JoinHandle<
     })
 }
 
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn counters_neither_go_down_nor_go_away_while_the_configuration_is_reloaded_under_load() {
     let world = World::new();
@@ -269,6 +277,8 @@ fn counters_neither_go_down_nor_go_away_while_the_configuration_is_reloaded_unde
     let stop = Arc::new(AtomicBool::new(false));
     let writer = keep_writing(&world.folder.path().join("log.db"), &stop);
     std::thread::scope(|scope| {
+        // Also when an assertion fails, so that the scope comes to its end.
+        let stopping = StopOnDrop(&stop);
         for _ in 0..4 {
             scope.spawn(|| {
                 let (mut counted, mut sampled) = (0.0, 0.0);
@@ -289,7 +299,7 @@ fn counters_neither_go_down_nor_go_away_while_the_configuration_is_reloaded_unde
             let before = process.scrape().get(samples);
             eventually("sampling goes on", || process.scrape().get(samples) > before);
         }
-        stop.store(true, Ordering::SeqCst);
+        drop(stopping);
     });
     let rows = writer.join().unwrap();
     eventually("every row is counted once", || process.scrape().get(OK) == Some(rows));

@@ -147,6 +147,14 @@ fn a_server_is_told_the_password_and_no_log_page_or_state_file_is() {
         ] {
             assert_tells_nothing(path, process.get(path, accept).as_bytes());
         }
+        // They show what could be told of it, so that a secret would have had its chance.
+        let (overview, configuration) = (process.get("/", "*/*"), process.get("/config", "*/*"));
+        for expected in ["18456", "does not answer", "cannot be sampled"] {
+            assert!(overview.contains(expected), "the overview tells of {expected}: {overview}");
+        }
+        let (key, name) = way.split_once(": ").unwrap();
+        let named = configuration.lines().filter(|line| line.contains(key) && line.contains(name)).count();
+        assert_eq!(named, 4, "{configuration}");
         let log = process.stop(TERM).1;
         for expected in ["cannot reach", "18456", "TLS", "connected", "permission"] {
             assert!(log.contains(expected), "the log tells of {expected}: {log}");

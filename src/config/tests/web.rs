@@ -1,11 +1,15 @@
 //! The web configuration: what is understood, and how the rest is refused.
 
-use std::path::Path;
+mod tls;
 
-use crate::config::{ConfigError, Environment, WebConfig, load_web, parse_web};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::config::{ConfigError, Environment, RateLimit, WebConfig, WebConfigFile, load_web, parse_web};
 
 const CERTIFICATE: &str = include_str!("../../../tests/fixtures/tls/server.crt");
 const KEY: &str = include_str!("../../../tests/fixtures/tls/server.key");
+const AUTHORITY: &str = include_str!("../../../tests/fixtures/tls/ca.crt");
 const OTHER_KEY: &str = include_str!("../../../tests/fixtures/tls/other.key");
 
 /// From the toolkit's documentation.
@@ -16,6 +20,7 @@ fn result(yaml: &str) -> Result<WebConfig, ConfigError> {
         .with_file("/etc/web/server.crt", CERTIFICATE)
         .with_file("/etc/web/tls/server.key", KEY)
         .with_file("/etc/web/other.key", OTHER_KEY)
+        .with_file("/etc/web/ca.crt", AUTHORITY)
         .with_file("/etc/web/text", "text\n");
     parse_web(yaml, Path::new("/etc/web/web.yml"), &environment)
 }
@@ -50,9 +55,13 @@ fn a_file_that_says_nothing_asks_for_nothing() {
         "tls_server_config:\nbasic_auth_users:\n",
         "tls_server_config: {}\nbasic_auth_users: {}\n",
         "http_server_config:\n",
+        "http_server_config: { http2: false, headers: { X-Frame-Options: '' } }\n",
+        "rate_limit: { interval: 0, burst: 0 }\n",
+        "tls_server_config: { cert_file: '', key_file: '', client_ca_file: '', client_auth_type: '' }\n",
     ] {
         let config = config(yaml);
-        assert!(config.tls.is_none() && config.users.is_empty(), "{yaml}");
+        assert!(config.is_open(), "{yaml}");
+        assert!(config.headers.is_empty() && config.rate_limit.is_none(), "{yaml}");
     }
 }
 
@@ -73,48 +82,117 @@ fn a_file_written_for_another_exporter_works_unchanged() {
     assert!(!shown.contains("2y"), "{shown}");
 }
 
+/// Every key of the toolkit's format at once, in the order of its documentation.
 #[test]
-fn a_certificate_may_stand_in_the_file_itself() {
-    let indented = |pem: &str| pem.lines().map(|line| format!("    {line}\n")).collect::<String>();
-    let (certificate, key) = (indented(CERTIFICATE), indented(KEY));
-    let yaml = format!("tls_server_config:\n  cert: |\n{certificate}  key: |\n{key}");
-    assert!(config(&yaml).tls.is_some());
-    let twice = errors(&format!("{yaml}  cert_file: server.crt\n"));
-    assert!(twice.contains("key `tls_server_config.cert`: `cert_file` is given too"), "{twice}");
-    let wrong = errors(&format!("tls_server_config:\n  cert: |\n{certificate}  key: hunter2\n"));
-    assert!(wrong.contains("key `tls_server_config.key`: `key` holds no private key"), "{wrong}");
-    assert!(!wrong.contains("hunter2"), "{wrong}");
+fn a_file_with_every_key_of_the_format_works_unchanged() {
+    let yaml = format!(
+        "tls_server_config:
+  cert_file: server.crt
+  key_file: tls/server.key
+  client_auth_type: RequireAndVerifyClientCert
+  client_ca_file: ca.crt
+  client_allowed_sans: [prometheus.test, 192.0.2.7]
+  min_version: TLS12
+  max_version: TLS13
+  cipher_suites:
+    - TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+    - TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384
+  prefer_server_cipher_suites: true
+  curve_preferences: [CurveP256, X25519]
+http_server_config:
+  http2: true
+  headers:
+    Content-Security-Policy: default-src 'self'
+    X-Frame-Options: deny
+    X-Content-Type-Options: nosniff
+    X-XSS-Protection: 1; mode=block
+    Strict-Transport-Security: max-age=63072000
+basic_auth_users:
+  alice: {HASH}
+rate_limit:
+  interval: 500ms
+  burst: 20
+"
+    );
+    let config = config(&yaml);
+    let tls = config.tls.unwrap();
+    assert!(tls.ignore_client_order);
+    assert_eq!(tls.alpn_protocols, [b"h2".to_vec(), b"http/1.1".to_vec()]);
+    assert_eq!(config.users.len(), 1);
+    assert_eq!(config.headers.len(), 5);
+    assert_eq!(config.headers["x-frame-options"], "deny");
+    assert_eq!(config.rate_limit, Some(RateLimit { interval: Duration::from_millis(500), burst: 20 }));
 }
 
 #[test]
-fn what_is_not_supported_yet_is_refused_by_name() {
-    for key in [
-        "client_auth_type: RequireAndVerifyClientCert",
-        "client_ca_file: ca.crt",
-        "client_ca: text",
-        "client_allowed_sans: [a, b]",
-        "cipher_suites:\n    - TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-        "prefer_server_cipher_suites: true",
-        "curve_preferences: [X25519]",
-        "max_version: TLS13",
+fn headers_are_those_that_the_toolkit_lets_a_file_set() {
+    let headers = |yaml: &str| format!("http_server_config:\n  headers:\n    {yaml}\n");
+    assert_eq!(config(&headers("X-Frame-Options: sameorigin")).headers["x-frame-options"], "sameorigin");
+    assert!(config(&headers("X-Frame-Options: ''")).headers.is_empty());
+    let key = "/etc/web/web.yml:3:5: key `http_server_config.headers.";
+    for (yaml, expected) in [
+        ("Server: mine", "Server`: cannot be set; the headers that can be set are: Content-Security-Policy"),
+        ("x-frame-options: deny", "x-frame-options`: cannot be set; did you mean `X-Frame-Options`?"),
     ] {
-        let name = key.split(':').next().unwrap();
-        let expected = format!(
-            "/etc/web/web.yml:4:3: key `tls_server_config.{name}`: is not supported yet by this exporter; \
-             remove it"
-        );
-        assert_eq!(errors(&with_tls(key)), expected);
+        let found = errors(&headers(yaml));
+        assert!(found.starts_with(&format!("{key}{expected}")), "{found}");
     }
-    for key in ["http_server_config:\n  http2: false", "rate_limit: { interval: 1s, burst: 2 }"] {
-        let name = key.split(':').next().unwrap();
-        let expected =
-            format!("/etc/web/web.yml:1:1: key `{name}`: is not supported yet by this exporter; remove it");
-        assert_eq!(errors(key), expected);
+    let found = errors(&headers("X-Frame-Options: allow"));
+    assert!(
+        found.contains("X-Frame-Options`: unknown value `allow`; expected one of: deny, same"),
+        "{found}"
+    );
+    let found = errors(&headers("Content-Security-Policy: \"a\\nSet-Cookie: b\""));
+    assert!(found.contains("has a character that no header can have"), "{found}");
+}
+
+#[test]
+fn a_rate_limit_that_would_answer_nobody_is_refused() {
+    for yaml in ["rate_limit: { interval: 0s }", "rate_limit: { burst: 5 }", "rate_limit: {}"] {
+        assert_eq!(config(yaml).rate_limit, None, "{yaml}");
     }
-    // Without a certificate too: who asks for client certificates does not want plain HTTP.
-    let alone = errors("tls_server_config: { client_ca_file: ca.crt }");
-    assert!(alone.contains("client_ca_file`: is not supported yet"), "{alone}");
-    assert!(alone.contains("cert_file`: is missing"), "{alone}");
+    for (yaml, expected) in [
+        ("rate_limit: { interval: 1s }", "`rate_limit.burst`: is missing"),
+        ("rate_limit: { interval: 1s, burst: 0 }", "`rate_limit.burst`: 0 is not between 1 and"),
+        ("rate_limit: { interval: 1s, burst: -1 }", "`rate_limit.burst`"),
+        ("rate_limit: { interval: 1000000, burst: 1 }", "`rate_limit.interval`: a duration needs a unit"),
+        ("rate_limit: { interval: 1s, bursts: 1 }", "did you mean `burst`?"),
+    ] {
+        let found = errors(yaml);
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn a_change_of_any_file_is_seen_and_a_mistake_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("web.yml", &with_tls("client_auth_type: NoClientCert").replace("tls/", ""));
+    write("server.crt", CERTIFICATE);
+    write("server.key", KEY);
+    let path = folder.path().join("web.yml");
+    let (mut file, first) = WebConfigFile::open(&path, &Environment::process()).unwrap();
+    assert!(first.tls.is_some() && first.users.is_empty());
+    assert!(file.reread().is_none(), "nothing has changed");
+    write("web.yml", &std::fs::read_to_string(&path).unwrap());
+    assert!(file.reread().is_none(), "written again with the same text");
+
+    write("server.key", OTHER_KEY);
+    let problem = file.reread().unwrap().unwrap_err().to_string();
+    assert!(problem.contains("does not belong to the certificate"), "{problem}");
+    assert!(file.reread().is_none(), "told once");
+    std::fs::remove_file(folder.path().join("server.key")).unwrap();
+    assert!(file.reread().unwrap().unwrap_err().to_string().contains("cannot read"));
+    assert!(file.reread().is_none(), "told once");
+    write("server.key", KEY);
+    assert!(file.reread().unwrap().is_ok(), "a file that was not there has come");
+
+    // What a broken file names is watched too.
+    write("web.yml", &with_tls("client_ca_file: ca.crt").replace("tls/", ""));
+    assert!(file.reread().unwrap().is_err());
+    write("ca.crt", AUTHORITY);
+    let problem = file.reread().unwrap().unwrap_err().to_string();
+    assert!(problem.contains("has no effect without `client_auth_type`"), "{problem}");
 }
 
 #[test]
@@ -129,47 +207,6 @@ fn unknown_keys_are_answered_with_the_nearest() {
     );
     let wrong = errors("tls_server_config: [a]");
     assert!(wrong.contains("key `tls_server_config`: expected a mapping"), "{wrong}");
-}
-
-#[test]
-fn versions_are_understood_or_refused() {
-    for version in ["TLS12", "TLS13"] {
-        assert!(config(&with_tls(&format!("min_version: {version}"))).tls.is_some());
-    }
-    let old = errors(&with_tls("min_version: TLS10"));
-    assert!(old.contains(":4:16: key `tls_server_config.min_version`: `TLS10` is insecure"), "{old}");
-    let wrong = errors(&with_tls("min_version: TLS1.3"));
-    assert!(wrong.contains("unknown value `TLS1.3`; did you mean `TLS13`?"), "{wrong}");
-}
-
-#[test]
-fn a_certificate_and_a_key_that_cannot_be_used_are_named() {
-    let pair = |certificate: &str, key: &str| {
-        errors(&format!("tls_server_config:\n  cert_file: {certificate}\n  key_file: {key}\n"))
-    };
-    assert_eq!(
-        pair("server.crt", "other.key"),
-        "/etc/web/web.yml:3:13: key `tls_server_config.key_file`: the private key in `/etc/web/other.key` does \
-         not belong to the certificate in `/etc/web/server.crt`"
-    );
-    let missing = pair("no.crt", "no.key");
-    assert!(missing.contains(":2:14: key `tls_server_config.cert_file`: cannot read `/etc/web/no.crt`"));
-    assert!(missing.contains(":3:13: key `tls_server_config.key_file`: cannot read `/etc/web/no.key`"));
-    let text = pair("text", "text");
-    assert!(text.contains("`/etc/web/text` holds no certificate in PEM"), "{text}");
-    assert!(text.contains("`/etc/web/text` holds no private key in PEM"), "{text}");
-    let swapped = pair("tls/server.key", "server.crt");
-    assert!(swapped.contains("`/etc/web/tls/server.key` holds no certificate in PEM"), "{swapped}");
-    assert!(swapped.contains("`/etc/web/server.crt` holds no private key in PEM"), "{swapped}");
-
-    for (yaml, missing) in [
-        ("tls_server_config:\n  cert_file: server.crt\n", "key_file"),
-        ("tls_server_config:\n  key_file: tls/server.key\n", "cert_file"),
-        ("tls_server_config:\n  min_version: TLS13\n", "cert_file"),
-    ] {
-        let text = errors(yaml);
-        assert!(text.contains(&format!("key `tls_server_config.{missing}`: is missing")), "{text}");
-    }
 }
 
 #[test]

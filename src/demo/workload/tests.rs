@@ -20,7 +20,7 @@ use super::{DemoSummary, run_workload};
 use crate::clock::SystemClock;
 use crate::demo::notifications::{RUN, RUN_LOCK, add_comment, add_order, take_lock};
 use crate::demo::tests::attempts::attempts;
-use crate::demo::tests::{Lab, LogRow, counts, run_log};
+use crate::demo::tests::{Lab, LogRow, PATIENCE, counts, run_log};
 use crate::demo::{DemoError, DemoOptions, HostClock};
 
 fn actor(lab: &Lab, name: &str) -> Actor {
@@ -289,9 +289,6 @@ async fn a_database_that_somebody_locks_delays_the_workload_but_not_its_end() {
 fn host_clock() -> std::sync::Arc<HostClock> {
     HostClock::new(SystemClock::shared())
 }
-
-/// Nothing here takes nearly as long; a machine may be busy with something else.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Polls the database, for a bounded time.
 async fn await_until(mut done: impl FnMut() -> bool) {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::harness::{Fake, Server, patient};
-use crate::config::{Secret, WebUser};
-use crate::web::{BasicAuth, Options};
+use super::harness::{Fake, Server, protected};
+use crate::config::{Secret, WebConfig, WebUser};
+use crate::web::auth::BasicAuth;
+use crate::web::{Guard, Options};
 
 const NONE: &str = "X-None: x";
 
@@ -20,6 +22,11 @@ fn basic(login: &str) -> String {
     format!("Authorization: Basic {}", STANDARD.encode(login))
 }
 
+/// The usual options behind these logins.
+fn with(auth: Option<BasicAuth>) -> Options {
+    protected(Guard::with_auth(WebConfig::default(), auth, None, Duration::ZERO))
+}
+
 /// A server whose hashes are the passwords themselves, and how often one was verified.
 async fn counted(users: &[WebUser]) -> (Server, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
@@ -28,17 +35,21 @@ async fn counted(users: &[WebUser]) -> (Server, Arc<AtomicUsize>) {
         counter.fetch_add(1, Ordering::SeqCst);
         password == hash.as_bytes()
     });
-    let auth = auth.unwrap().map(Arc::new);
-    (Server::start(Fake::plain(), Options { auth, ..patient() }).await, count)
+    (Server::start(Fake::plain(), with(auth.unwrap())).await, count)
 }
 
 #[tokio::test]
 async fn every_route_wants_a_login() {
     let (server, count) = counted(&[user("prometheus", "secret")]).await;
     let login = basic("prometheus:secret");
-    for (path, status) in
-        [("/metrics", 200), ("/", 200), ("/-/healthy", 200), ("/-/ready", 200), ("/nowhere", 404)]
-    {
+    for (path, status) in [
+        ("/metrics", 200),
+        ("/", 200),
+        ("/config", 200),
+        ("/-/healthy", 200),
+        ("/-/ready", 200),
+        ("/nowhere", 404),
+    ] {
         let refused = server.get(path, &[]).await;
         assert_eq!((refused.status(), refused.text()), (401, "unauthorized\n"), "{path}");
         assert_eq!(refused.header("www-authenticate"), Some("Basic"), "{path}");
@@ -128,8 +139,7 @@ async fn a_login_that_comes_on_many_connections_at_once_is_verified_few_times() 
 #[tokio::test]
 async fn a_verification_that_panics_lets_nobody_in_and_gives_its_place_back() {
     let auth = BasicAuth::with_verifier(&[user("a", "secret")], |_, _| panic!("a defect"));
-    let auth = auth.unwrap().map(Arc::new);
-    let server = Server::start(Fake::plain(), Options { auth, ..patient() }).await;
+    let server = Server::start(Fake::plain(), with(auth.unwrap())).await;
     for _ in 0..5 {
         assert_eq!(server.get("/metrics", &[&basic("a:secret")]).await.status(), 401);
     }
@@ -141,8 +151,7 @@ async fn real_hashes_of_every_bcrypt_prefix_are_understood() {
     let versions = [bcrypt::Version::TwoA, bcrypt::Version::TwoB, bcrypt::Version::TwoY];
     for version in versions {
         let users = [user("prometheus", hash.format_for_version(version))];
-        let auth = BasicAuth::new(&users).unwrap().map(Arc::new);
-        let server = Server::start(Fake::plain(), Options { auth, ..patient() }).await;
+        let server = Server::start(Fake::plain(), with(BasicAuth::new(&users).unwrap())).await;
         for (login, status) in [("prometheus:paßwort:1", 200), ("prometheus:passwort:1", 401)] {
             assert_eq!(server.get("/metrics", &[&basic(login)]).await.status(), status, "{login}");
         }

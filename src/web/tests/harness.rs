@@ -12,7 +12,10 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::web::{Format, Options, Pages, serve};
+use crate::config::WebConfig;
+use crate::state::State;
+use crate::web::page::{self, Now, PageError};
+use crate::web::{Format, Guard, Options, Page, Pages, serve};
 
 type Metrics = dyn Fn(Format) -> Result<String, fmt::Error> + Send + Sync;
 
@@ -57,15 +60,21 @@ impl Pages for Fake {
         if self.ready.load(Ordering::SeqCst) { Ok(()) } else { Err("no sample yet".to_owned()) }
     }
 
-    fn index(&self) -> String {
-        crate::web::index_page("fake", "0", &[("/metrics", "Metrics", "all of them")], "")
+    fn page(&self, page: Page) -> Result<String, PageError> {
+        let now = Now { monotonic: Duration::ZERO, unix_ms: 0 };
+        page::prepare(page, &State::default(), now, "/metrics").render()
     }
 }
 
-/// Options whose time limits no machine is slow enough to reach.
+/// Options whose time limits no machine is slow enough to reach, for pages that are open to everybody.
 pub(super) fn patient() -> Options {
+    protected(Guard::fixed(WebConfig::default()).unwrap())
+}
+
+/// The same for pages that are protected.
+pub(super) fn protected(guard: Guard) -> Options {
     let hour = Duration::from_secs(3600);
-    Options { head_timeout: hour, write_timeout: hour, grace: hour, ..Options::default() }
+    Options { head_timeout: hour, write_timeout: hour, grace: hour, patience: hour, ..Options::new(guard) }
 }
 
 pub(super) struct Server {

@@ -4,60 +4,113 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
-use tokio_rustls::rustls::{ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion};
+use tokio_rustls::rustls::{
+    ClientConfig, NamedGroup, ProtocolVersion, RootCertStore, SupportedProtocolVersion,
+};
 
-use super::harness::{Client, Fake, Server, patient};
+use super::harness::{Client, Fake, Server, patient, protected};
 use super::{SOON, TEXT};
 use crate::config::{Environment, parse_web};
-use crate::web::{BasicAuth, Options, Tls};
+use crate::web::{Guard, Options};
 
-const BOTH: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
+pub(super) const BOTH: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
 
 /// Where the certificates are; they are made by the script next to them.
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls");
+pub(super) const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls");
 
 /// The options that a web configuration makes, with more keys below `tls_server_config`.
-fn options(more: &str) -> Options {
+pub(super) fn options(more: &str) -> Options {
     let yaml = format!("tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n{more}");
     let file = Path::new(FOLDER).join("web.yml");
     let config = parse_web(&yaml, &file, &Environment::process()).unwrap();
-    Options {
-        tls: config.tls.map(Tls::new),
-        auth: BasicAuth::new(&config.users).unwrap().map(Arc::new),
-        ..patient()
-    }
+    protected(Guard::fixed(config).unwrap())
 }
 
 async fn server(more: &str) -> Server {
     Server::start(Fake::plain(), options(more)).await
 }
 
-/// Connects as a client that trusts the test CA only.
+/// What a client shows of itself.
+#[derive(Clone, Copy)]
+pub(super) enum Identity {
+    /// Nothing.
+    None,
+    /// A certificate that the test CA has signed.
+    Client,
+    /// One that nobody vouches for.
+    Stranger,
+    /// One that the test CA has signed for a server.
+    Server,
+}
+
+/// How a client that trusts the test CA only connects.
+pub(super) fn client_config(
+    versions: &[&'static SupportedProtocolVersion],
+    protocols: &[&str],
+    identity: Identity,
+) -> ClientConfig {
+    let file = |name: &str| Path::new(FOLDER).join(name);
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(file("ca.crt")).unwrap()).unwrap();
+    let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
+    let config = config.with_root_certificates(roots);
+    let shown = match identity {
+        Identity::None => None,
+        Identity::Client => Some(("client.crt", "client.key")),
+        Identity::Stranger => Some(("stranger.crt", "client.key")),
+        Identity::Server => Some(("server.crt", "server.key")),
+    };
+    let mut config = match shown {
+        None => config.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let chain = vec![CertificateDer::from_pem_file(file(certificate)).unwrap()];
+            let key = PrivateKeyDer::from_pem_file(file(key)).unwrap();
+            config.with_client_auth_cert(chain, key).unwrap()
+        }
+    };
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    config
+}
+
+async fn connect(server: &Server, config: ClientConfig) -> io::Result<TlsStream<TcpStream>> {
+    let stream = TcpStream::connect(server.address).await.unwrap();
+    TlsConnector::from(Arc::new(config)).connect(ServerName::try_from("localhost").unwrap(), stream).await
+}
+
 async fn shake(
     server: &Server,
     versions: &[&'static SupportedProtocolVersion],
     protocols: &[&str],
 ) -> io::Result<TlsStream<TcpStream>> {
-    let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(Path::new(FOLDER).join("ca.crt")).unwrap()).unwrap();
-    let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
-    let mut config = config.with_root_certificates(roots).with_no_client_auth();
-    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-    let stream = TcpStream::connect(server.address).await.unwrap();
-    TlsConnector::from(Arc::new(config)).connect(ServerName::try_from("localhost").unwrap(), stream).await
+    connect(server, client_config(versions, protocols, Identity::None)).await
 }
 
-async fn client(server: &Server) -> Client<TlsStream<TcpStream>> {
-    let stream = shake(server, &BOTH, &["h2", "http/1.1"]).await.unwrap();
-    Client { stream: BufReader::new(stream) }
+/// One scrape of a new server; with TLS 1.3 a client is sent away only after its own handshake is done.
+pub(super) async fn scrape(more: &str, identity: Identity) -> io::Result<()> {
+    let server = server(more).await;
+    let mut stream = connect(&server, client_config(&BOTH, &["http/1.1"], identity)).await?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    Ok(())
+}
+
+/// Connects to a server whose certificate is good, as curl does without HTTP/2.
+pub(super) async fn try_client(server: &Server) -> io::Result<Client<TlsStream<TcpStream>>> {
+    Ok(Client { stream: BufReader::new(shake(server, &BOTH, &["http/1.1"]).await?) })
+}
+
+pub(super) async fn client(server: &Server) -> Client<TlsStream<TcpStream>> {
+    try_client(server).await.unwrap()
 }
 
 #[tokio::test]
@@ -73,7 +126,7 @@ async fn a_scrape_works_over_tls() {
     // The end is a proper one: a stream cut short would be an error here.
     let last = client.request("GET", "/-/healthy", &["Connection: close"]).await;
     assert_eq!(last.status(), 200);
-    let end = tokio::io::AsyncReadExt::read(&mut client.stream, &mut [0; 1]).await;
+    let end = client.stream.read(&mut [0; 1]).await;
     assert_eq!(end.unwrap(), 0);
 }
 
@@ -86,7 +139,7 @@ async fn a_large_page_arrives_whole() {
 }
 
 #[tokio::test]
-async fn the_lowest_version_is_kept() {
+async fn no_version_is_spoken_but_those_between_the_lowest_and_the_highest() {
     let version = async |more: &str, version| {
         let stream = shake(&server(more).await, &[version], &[]).await.ok()?;
         stream.get_ref().1.protocol_version()
@@ -95,8 +148,27 @@ async fn the_lowest_version_is_kept() {
         assert_eq!(version(more, &TLS12).await, Some(ProtocolVersion::TLSv1_2), "{more}");
         assert_eq!(version(more, &TLS13).await, Some(ProtocolVersion::TLSv1_3), "{more}");
     }
+    assert_eq!(version("  max_version: TLS12\n", &TLS12).await, Some(ProtocolVersion::TLSv1_2));
+    assert_eq!(version("  max_version: TLS12\n", &TLS13).await, None);
     assert_eq!(version("  min_version: TLS13\n", &TLS12).await, None);
     assert_eq!(version("  min_version: TLS13\n", &TLS13).await, Some(ProtocolVersion::TLSv1_3));
+}
+
+#[tokio::test]
+async fn no_algorithm_is_used_but_those_that_are_wanted() {
+    let shaken = async |more: &str| {
+        let stream = shake(&server(more).await, &[&TLS12], &[]).await.ok()?;
+        let connection = stream.get_ref().1;
+        let suite = connection.negotiated_cipher_suite()?.suite();
+        Some((suite.as_str()?, connection.negotiated_key_exchange_group()?.name()))
+    };
+    let wanted = "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256";
+    let more = format!("  cipher_suites: [{wanted}]\n  curve_preferences: [CurveP384]\n");
+    assert_eq!(shaken(&more).await, Some((wanted, NamedGroup::secp384r1)));
+    // The certificate is not for RSA, and suites of TLS 1.3 are not for TLS 1.2.
+    for none in ["TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256"] {
+        assert_eq!(shaken(&format!("  cipher_suites: [{none}]\n")).await, None);
+    }
 }
 
 #[tokio::test]
@@ -115,7 +187,7 @@ async fn who_speaks_no_tls_is_turned_away_and_nobody_else_notices() {
         assert_eq!(client.request("GET", "/metrics", &[]).await.status(), 200);
     }
     // Neither does one that insists on a protocol that is not served.
-    shake(&server, &BOTH, &["h2"]).await.unwrap_err();
+    shake(&server, &BOTH, &["spdy/3"]).await.unwrap_err();
     assert_eq!(client.request("GET", "/metrics", &[]).await.status(), 200);
 }
 
@@ -160,7 +232,7 @@ async fn tls_and_a_login_go_together() {
 
 #[test]
 fn the_options_say_how_addresses_begin_and_show_no_key() {
-    assert_eq!(Options::default().scheme(), "http");
+    assert_eq!(patient().scheme(), "http");
     assert_eq!(options("").scheme(), "https");
-    assert!(format!("{:?}", options("")).contains("tls: Some(Tls(..))"));
+    assert!(format!("{:?}", options("")).contains("tls: Some(Tls(..))"), "{:?}", options(""));
 }

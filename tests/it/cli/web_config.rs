@@ -15,7 +15,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::binary::{Running, run, run_in, wait_for};
-use crate::process::{Process, TERM, exporter};
+use crate::process::{Process, TERM, eventually, exporter};
 use crate::support::project_file;
 
 const CONFIG: &str =
@@ -143,8 +143,38 @@ fn the_check_says_that_the_web_configuration_is_valid_too() {
 }
 
 #[test]
-fn the_help_says_that_the_file_is_read_at_the_start() {
+fn a_change_is_taken_over_without_a_restart_and_a_mistake_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = web_config();
+    let web = write(folder.path(), &yaml);
+    let config = folder.path().join("config.yaml");
+    std::fs::write(&config, CONFIG).unwrap();
+    let mut command = exporter(&config);
+    command.arg(format!("--web.config.file={}", web.display()));
+    let server = Process::start(command);
+    assert_eq!(status(server.address(), &login("secret")), "HTTP/1.1 200 OK");
+
+    write(folder.path(), &yaml.replace("server.key", "other.key"));
+    eventually("the mistake is told", || {
+        assert_eq!(status(server.address(), &login("secret")), "HTTP/1.1 200 OK");
+        server.log().matches("does not belong to the certificate").count() > 0
+    });
+    let changed = yaml.replace("  prometheus: ", "  other: ");
+    write(folder.path(), &changed);
+    eventually("the change is in force", || {
+        status(server.address(), &login("secret")) == "HTTP/1.1 401 Unauthorized"
+    });
+    assert_eq!(server.log().matches("does not belong to the certificate").count(), 1);
+    assert_eq!(server.log().matches("the web configuration has changed").count(), 1);
+    let (ended, log) = server.stop(TERM);
+    assert_eq!(ended.code(), Some(0));
+    let hash = yaml.lines().last().unwrap().rsplit(' ').next().unwrap();
+    assert!(!log.contains(hash), "{log}");
+}
+
+#[test]
+fn the_help_says_that_the_file_is_read_again() {
     let help = run(&["serve", "--help"]).stdout;
     let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("are read at the start: restart the exporter after a change"), "{help}");
+    assert!(words.contains("certificates that it names are read again when they change"), "{help}");
 }

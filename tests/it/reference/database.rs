@@ -19,6 +19,9 @@ pub trait Database {
     /// The time an hour ago, as an expression.
     const AN_HOUR_AGO: &str;
 
+    /// How many rows of the log a run prunes at most.
+    const PRUNED_BY_A_RUN: i64;
+
     /// A preset of the transactional queue.
     const WORK_QUEUE_PRESET: &str;
 

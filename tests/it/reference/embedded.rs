@@ -35,7 +35,9 @@ impl Embedded {
 
     fn configuration(&self, targets: &str) -> String {
         let file = self.database.file().display();
-        format!("sources:\n  - name: db\n    sqlite: {{ file: '{file}' }}\n{targets}")
+        format!(
+            "global: {{ query_timeout: 1h }}\nsources:\n  - name: db\n    sqlite: {{ file: '{file}' }}\n{targets}"
+        )
     }
 }
 
@@ -44,6 +46,7 @@ impl Database for Embedded {
 
     const STEPS: &[&str] = &["comments", "orders", "reminders", "run"];
     const AN_HOUR_AGO: &str = "strftime('%Y-%m-%d %H:%M:%f', 'now', '-1 hour')";
+    const PRUNED_BY_A_RUN: i64 = 500;
     const WORK_QUEUE_PRESET: &str = "transactional_owner";
 
     fn lock_resource(&self) -> String {

@@ -12,7 +12,8 @@ on_both_databases! {
     a_check_finds_every_table_and_index_that_it_wants
 }
 
-fn targets<D: Database>(db: &D) -> String {
+/// Everything of `sql/`, with no more of a mapping than it takes.
+pub fn targets<D: Database>(db: &D) -> String {
     format!(
         "    queues:
       - {{ name: jobs }}

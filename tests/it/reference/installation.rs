@@ -24,6 +24,7 @@ macro_rules! on_an_empty_server {
 on_an_empty_server! {
     installing_twice_changes_nothing
     an_uninstallation_leaves_nothing_behind_and_can_be_undone
+    an_installation_that_breaks_off_leaves_nothing
     a_schema_of_its_own_comes_and_goes_with_the_installation
     an_uninstallation_leaves_foreign_objects_alone
     an_uninstallation_that_would_break_a_foreign_object_removes_nothing
@@ -97,6 +98,17 @@ async fn an_uninstallation_leaves_nothing_behind_and_can_be_undone(db: OnServer)
         run(&db, "uninstall.sql", "dbo").await.unwrap();
     }
     assert!(schema_exists(&mut session, "dbo").await);
+}
+
+async fn an_installation_that_breaks_off_leaves_nothing(db: OnServer) {
+    let mut session = db.connect().await;
+    let mut script = db.script("install.sql", "dbo");
+    script.truncate(script.len() / 2);
+    db.connect().await.run_script(script).await.unwrap();
+    // That session is gone, with its transaction, as soon as the server has noticed.
+    super::in_time(async || found(&mut session, "dbo").await.is_empty().then_some(())).await;
+    run(&db, "install.sql", "dbo").await.unwrap();
+    assert_eq!(found(&mut session, "dbo").await, ours());
 }
 
 async fn a_schema_of_its_own_comes_and_goes_with_the_installation(db: OnServer) {

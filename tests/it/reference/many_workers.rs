@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqlqueue_exporter::demo::pause::IdlePause;
+use sqlqueue_exporter::demo::queue::Enqueued;
 use sqlqueue_exporter::demo::queue::Ownership::Held;
 
-use super::database::{Conveniences as _, Database, Session};
+use super::database::{Conveniences as _, Database, NewJob, Session};
 use super::{LONG, NOW, on_both_databases};
 
 on_both_databases! {
     eight_workers_do_each_of_2000_jobs_once
+    eight_sessions_that_enqueue_the_same_keys_make_one_job_a_key
+    eight_consumers_take_each_row_once_whatever_is_rolled_back
 }
 
 const WORKERS: usize = 8;
@@ -87,6 +90,83 @@ async fn work<S: Session>(mut session: S, worker: usize, done: Arc<AtomicUsize>)
                 mine.push(claim.job_id);
                 done.fetch_add(1, Ordering::Relaxed);
             }
+        }
+    }
+    mine
+}
+
+const KEYS: usize = 30;
+
+async fn eight_sessions_that_enqueue_the_same_keys_make_one_job_a_key<D: Database>(db: D) {
+    let mut sessions = tokio::task::JoinSet::new();
+    for _ in 0..WORKERS {
+        let mut session = db.session().await;
+        sessions.spawn(async move {
+            let mut jobs = Vec::new();
+            for key in 0..KEYS {
+                let key = format!("invoice {key}");
+                let job = NewJob { payload: "x", delay: NOW, max_attempts: 5, business_key: Some(&key) };
+                jobs.push(session.enqueue(job).await);
+            }
+            jobs
+        });
+    }
+    let answers = tokio::time::timeout(PATIENCE, sessions.join_all()).await.expect("every answer");
+    for key in 0..KEYS {
+        let of_key: Vec<Enqueued> = answers.iter().map(|jobs| jobs[key]).collect();
+        let new: Vec<i64> = of_key
+            .iter()
+            .filter_map(|enqueued| match enqueued {
+                Enqueued::New(job_id) => Some(*job_id),
+                Enqueued::Known(_) => None,
+            })
+            .collect();
+        let [job_id] = new.as_slice() else { panic!("{of_key:?}") };
+        let known = of_key.iter().filter(|enqueued| **enqueued == Enqueued::Known(*job_id)).count();
+        assert_eq!(known, WORKERS - 1, "everybody is told of the one job: {of_key:?}");
+    }
+    assert_eq!(db.session().await.count("JobQueue").await, KEYS as i64);
+}
+
+const ROWS: usize = 200;
+
+async fn eight_consumers_take_each_row_once_whatever_is_rolled_back<D: Database>(db: D) {
+    let mut producer = db.session().await;
+    for row in 0..ROWS {
+        producer.enqueue_work(&format!("row {row}")).await;
+    }
+    let consumed = Arc::new(AtomicUsize::new(0));
+    let mut consumers = tokio::task::JoinSet::new();
+    for _ in 0..WORKERS {
+        consumers.spawn(consume(db.session().await, Arc::clone(&consumed)));
+    }
+    let by_consumer = tokio::time::timeout(PATIENCE, consumers.join_all()).await.expect("every row's end");
+    let rows: Vec<String> = by_consumer.into_iter().flatten().collect();
+    assert_eq!(rows.len(), ROWS, "a row was consumed twice");
+    assert_eq!(rows.into_iter().collect::<BTreeSet<_>>().len(), ROWS);
+    assert_eq!(producer.count("WorkQueue").await, 0);
+}
+
+/// Consumes rows until all are; every fourth transaction is rolled back. Returns the payloads.
+async fn consume<S: Session>(mut session: S, consumed: Arc<AtomicUsize>) -> Vec<String> {
+    let mut mine = Vec::new();
+    let mut idle = IdlePause::new();
+    let mut transactions = 0;
+    while consumed.load(Ordering::Relaxed) < ROWS {
+        session.begin().await;
+        let Some((_, payload)) = session.dequeue().await else {
+            session.rollback().await;
+            tokio::time::sleep(idle.after_nothing()).await;
+            continue;
+        };
+        idle.reset();
+        transactions += 1;
+        if transactions % 4 == 0 {
+            session.rollback().await;
+        } else {
+            session.commit().await;
+            mine.push(payload);
+            consumed.fetch_add(1, Ordering::Relaxed);
         }
     }
     mine

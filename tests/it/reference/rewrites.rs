@@ -2,11 +2,11 @@
 //! is about, so that none is left behind when the scripts change.
 //!
 //! - It has no `CREATE OR ALTER`: the procedure is dropped and created.
+//! - It has no `GRANT VIEW DEFINITION`: who may read some columns of a table does not see its indexes.
 //! - It reports an engine edition and a version of its own: the check of the version is taken out.
 //! - It appends a hash to the name of an index: an index is looked for by the beginning of its name.
 //! - `sp_getapplock` returns -999 instead of -1 when the lock is taken, and its locks are those of the
 //!   whole server: each database has another one.
-//! - It cannot call a procedure whose name is in a variable: a statement that calls it is executed.
 //! - It cannot update or delete through a common table expression. The statement names the table and
 //!   takes the rows of the expression by their key, in a subquery (an expression beside `OUTPUT … INTO`
 //!   is more than it can bear); what made them candidates is asked once more, because this server
@@ -21,8 +21,7 @@ pub fn for_babelfish(file: &str, text: String, database: &str) -> String {
         "lease_queue/tables.sql" | "notifications/tables.sql" => index_names(file, &text),
         "notifications/run.sql" => {
             let text = once(file, &text, "IF @lock = -1", "IF @lock IN (-1, -999)");
-            let text = once(file, &text, "EXEC @name;", "EXEC (N'EXEC ' + @name);");
-            let (from, to) = (format!("N'{LOCK}'"), format!("N'{}'", lock_resource(database)));
+            let (from, to) = (format!("N'{LOCK}'"), format!("N'{}'", lock_resource(true, database)));
             assert!(text.contains(&from), "{file} takes another lock");
             text.replace(&from, &to)
         }
@@ -42,6 +41,7 @@ pub fn for_babelfish(file: &str, text: String, database: &str) -> String {
         "work_queue/dequeue.sql" => {
             through(file, &text, "DELETE FROM candidate", &format!("{schema}.WorkQueue"), "WorkId", "1 = 1")
         }
+        "permissions.sql" => without_statements(file, &text, "GRANT VIEW DEFINITION "),
         "notifications/log.sql" => {
             through(file, &text, "DELETE FROM old", &format!("{schema}.RunLog"), "RunLogId", "1 = 1")
         }
@@ -49,13 +49,12 @@ pub fn for_babelfish(file: &str, text: String, database: &str) -> String {
     }
 }
 
-/// What the lock of the runs is called in a database on Babelfish.
-pub fn lock_resource(database: &str) -> String {
-    format!("{LOCK} {database}")
+/// What the lock of the runs is called in a database.
+pub fn lock_resource(is_babelfish: bool, database: &str) -> String {
+    if is_babelfish { format!("{LOCK} {database}") } else { LOCK.to_owned() }
 }
 
-/// What it is called everywhere else.
-pub const LOCK: &str = "notifications";
+const LOCK: &str = "notifications";
 
 const CREATE_OR_ALTER: &str = "CREATE OR ALTER PROCEDURE ";
 
@@ -116,6 +115,13 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
+/// Without the lines that begin so.
+fn without_statements(file: &str, text: &str, begin: &str) -> String {
+    assert!(text.lines().any(|line| line.starts_with(begin)), "{file} has no {begin}");
+    let kept = text.lines().filter(|line| !line.starts_with(begin));
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
 fn once(file: &str, text: &str, from: &str, to: &str) -> String {
     let (before, after) = split_once_only(file, text, from);
     format!("{before}{to}{after}")
@@ -132,7 +138,7 @@ fn split_once_only<'a>(file: &str, text: &'a str, at: &str) -> (&'a str, &'a str
 
 #[test]
 fn nothing_is_left_for_babelfish_to_refuse() {
-    let batches = super::script::batches("install.sql", "dbo", &|file, text| {
+    let batches = super::script::batches("install.sql", &[("SchemaName", "dbo")], &|file, text| {
         for_babelfish(file, text, "some_database")
     });
     for (file, text) in batches.iter().map(|batch| (&batch.file, &batch.text)) {

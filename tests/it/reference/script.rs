@@ -11,10 +11,14 @@ pub struct Batch {
     pub text: String,
 }
 
-/// The batches of a script, in order, with the schema filled in. `edit` is given the text of each file.
-pub fn batches(file: &str, schema: &str, edit: &dyn Fn(&str, String) -> String) -> Vec<Batch> {
+/// A variable of sqlcmd and its value.
+pub type Variable<'a> = (&'a str, &'a str);
+
+/// The batches of a script, in order, with the variables filled in. `edit` is given the text of each
+/// file.
+pub fn batches(file: &str, variables: &[Variable<'_>], edit: &dyn Fn(&str, String) -> String) -> Vec<Batch> {
     let mut batches = Vec::new();
-    read(file, schema, edit, &mut batches);
+    read(file, variables, edit, &mut batches);
     batches
 }
 
@@ -28,8 +32,16 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sql/mssql")
 }
 
-fn read(file: &str, schema: &str, edit: &dyn Fn(&str, String) -> String, batches: &mut Vec<Batch>) {
-    let script = edit(file, text(file)).replace("$(SchemaName)", schema);
+fn read(
+    file: &str,
+    variables: &[Variable<'_>],
+    edit: &dyn Fn(&str, String) -> String,
+    batches: &mut Vec<Batch>,
+) {
+    let mut script = edit(file, text(file));
+    for (name, value) in variables {
+        script = script.replace(&format!("$({name})"), value);
+    }
     assert!(!script.contains("$("), "{file} has a variable that nobody sets");
     let mut open = String::new();
     for line in script.lines() {
@@ -37,7 +49,7 @@ fn read(file: &str, schema: &str, edit: &dyn Fn(&str, String) -> String, batches
         match command.as_deref() {
             Some(["r", included]) => {
                 end(file, &mut open, batches);
-                read(included, schema, edit, batches);
+                read(included, variables, edit, batches);
             }
             // That a failed batch ends the script is what whoever runs these batches does.
             Some(["on", "error", "exit"]) => {}
@@ -62,7 +74,7 @@ fn end(file: &str, open: &mut String, batches: &mut Vec<Batch>) {
 
 #[test]
 fn a_script_is_read_with_its_includes_in_order() {
-    let batches = batches("install.sql", "queue", &|_, text| text);
+    let batches = batches("install.sql", &[("SchemaName", "queue")], &|_, text| text);
     let mut files: Vec<&str> = batches.iter().map(|batch| batch.file.as_str()).collect();
     files.dedup();
     assert_eq!(files.first(), Some(&"install.sql"));
@@ -73,28 +85,6 @@ fn a_script_is_read_with_its_includes_in_order() {
     assert!(batches.iter().any(|batch| batch.text.contains("CREATE TABLE [queue].JobQueue")));
     for batch in &batches {
         assert!(!batch.text.contains("\nGO\n") && !batch.text.contains("$("), "{batch:?}");
-    }
-}
-
-#[test]
-fn every_script_is_installed_or_run_by_hand() {
-    let by_hand = ["install.sql", "uninstall.sql", "permissions.sql", "notifications/step_template.sql"];
-    let mut known: Vec<String> = script_lines("install.sql", ":r ");
-    known.extend(by_hand.map(str::to_owned));
-    let mut found = Vec::new();
-    let mut folders = vec![folder()];
-    while let Some(next) = folders.pop() {
-        for entry in std::fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "sql") {
-                found.push(path.strip_prefix(folder()).unwrap().to_str().unwrap().to_owned());
-            }
-        }
-    }
-    for file in found {
-        assert!(known.contains(&file), "{file} is neither in install.sql nor known to be run by hand");
     }
 }
 

@@ -1,26 +1,20 @@
-//! What the procedures refuse, with the numbers that their headers give.
+//! What only the procedures promise: whose transaction they may be part of, and what they refuse, with
+//! the numbers that their headers give.
+
+use sqlqueue_exporter::demo::queue::Ownership::{Held, Lost};
 
 use super::database::{Conveniences as _, Session};
-use super::server::{OnServer, ServerSession, on_installed_server};
-
-/// Makes each case a test on a real server, where everything is installed already.
-macro_rules! on_a_server {
-    ($($case:ident)*) => {
-        mod real_server {
-            $(#[tokio::test]
-            async fn $case() {
-                let test = concat!(module_path!(), "::", stringify!($case));
-                super::on_installed_server(test, async |db| super::$case(db).await).await;
-            })*
-        }
-    };
-}
+use super::on_a_server;
+use super::server::{OnServer, ServerSession};
 
 on_a_server! {
     what_must_be_seen_at_once_is_refused_in_a_transaction
     a_row_is_not_taken_without_a_transaction
     an_argument_that_makes_no_sense_is_refused
+    a_text_that_is_too_long_is_refused_and_not_cut
+    a_completion_is_part_of_the_transaction_of_the_work
     a_consumer_that_dies_gives_its_row_back
+    a_lock_that_a_run_left_to_its_session_is_given_back_by_the_next
 }
 
 /// The number of the error, and nothing else may be wrong.
@@ -92,6 +86,40 @@ async fn an_argument_that_makes_no_sense_is_refused(db: OnServer) {
     assert_eq!(session.job(id).await, job);
 }
 
+async fn a_text_that_is_too_long_is_refused_and_not_cut(db: OnServer) {
+    let mut session = db.connect().await;
+    for length in [2000, 2001] {
+        let text = "ż".repeat(length);
+        let job = session.attempt(&format!("EXEC EnqueueJob @Payload = N'{text}'")).await;
+        let work = session.attempt(&format!("EXEC EnqueueWork @Payload = N'{text}'")).await;
+        assert_eq!((job.is_ok(), work.is_ok()), (length == 2000, length == 2000));
+    }
+    assert_eq!(session.count("JobQueue").await, 1);
+    assert_eq!(session.count("WorkQueue").await, 1);
+}
+
+async fn a_completion_is_part_of_the_transaction_of_the_work(db: OnServer) {
+    let mut session = db.connect().await;
+    let id = session.add("send invoice", 5).await;
+    let token = session.take().await.token;
+    session.begin().await;
+    session.enqueue_work("what the work wrote").await;
+    assert_eq!(session.complete(id, &token).await, Held);
+    session.rollback().await;
+    assert_eq!(session.job(id).await.state, "W");
+    assert_eq!(session.attempts(id).await, []);
+    assert_eq!(session.count("WorkQueue").await, 0);
+
+    session.begin().await;
+    session.enqueue_work("what the work wrote").await;
+    assert_eq!(session.complete(id, &token).await, Held);
+    session.commit().await;
+    assert_eq!(session.job(id).await.state, "D");
+    assert_eq!(session.attempts(id).await.len(), 1);
+    assert_eq!(session.count("WorkQueue").await, 1);
+    assert_eq!(session.complete(id, &token).await, Lost);
+}
+
 async fn a_consumer_that_dies_gives_its_row_back(db: OnServer) {
     let (mut consumer, mut other) = (db.connect().await, db.connect().await);
     consumer.enqueue_work("row").await;
@@ -107,4 +135,14 @@ async fn a_consumer_that_dies_gives_its_row_back(db: OnServer) {
     })
     .await;
     assert_eq!(found, taken);
+}
+
+async fn a_lock_that_a_run_left_to_its_session_is_given_back_by_the_next(db: OnServer) {
+    let (mut session, mut other) = (db.connect().await, db.connect().await);
+    // As a run does that its client cancels.
+    assert!(session.take_lock().await);
+    assert!(session.take_lock().await, "it counts how often");
+    assert!(!other.run_notifications().await);
+    assert!(session.run_notifications().await);
+    assert!(other.run_notifications().await);
 }

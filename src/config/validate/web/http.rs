@@ -1,0 +1,67 @@
+//! `http_server_config` and `rate_limit`: the headers of each response, and how many there are.
+
+use std::time::Duration;
+
+use hyper::HeaderMap;
+use hyper::header::{HeaderName, HeaderValue};
+
+use crate::config::setting::{Entries, Field, Placed as _};
+use crate::config::suggest;
+use crate::config::validate::checker::{Bounds, Checker};
+use crate::config::web::{RateLimit, RawRateLimit};
+
+/// The headers that the toolkit lets a file set, with the values that it takes; any, if none are named.
+const HEADERS: [(&str, &[&str]); 5] = [
+    ("Content-Security-Policy", &[]),
+    ("Strict-Transport-Security", &[]),
+    ("X-Content-Type-Options", &["nosniff"]),
+    ("X-Frame-Options", &["deny", "sameorigin"]),
+    ("X-XSS-Protection", &[]),
+];
+
+const INTERVALS: Bounds = Bounds { least: Duration::ZERO, most: Duration::from_secs(3600) };
+const BURSTS: std::ops::RangeInclusive<u32> = 1..=1_000_000;
+
+/// The headers that every response has.
+pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, String>>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let Some(entries) = field.given() else { return headers };
+    let Entries(entries) = entries.value;
+    for (name, value) in entries {
+        let Some((_, allowed)) = HEADERS.iter().find(|(known, _)| *known == name.value) else {
+            let known = HEADERS.map(|(known, _)| known);
+            let remedy = suggest::remedy(&name.value, &known, "the headers that can be set are");
+            checker.report_key(name.spot(), format!("cannot be set; {remedy}"));
+            continue;
+        };
+        if value.value.is_empty() {
+            continue;
+        }
+        if !allowed.is_empty() && !allowed.contains(&value.value.as_str()) {
+            let remedy = suggest::remedy(&value.value, allowed, "expected one of");
+            checker.report(value.spot(), format!("unknown value `{}`; {remedy}", value.value));
+            continue;
+        }
+        match (HeaderName::from_bytes(name.value.as_bytes()), HeaderValue::from_str(&value.value)) {
+            (Ok(name), Ok(value)) => _ = headers.insert(name, value),
+            _ => checker.report(value.spot(), "has a character that no header can have"),
+        }
+    }
+    headers
+}
+
+/// How many requests are answered; `None` for all of them.
+pub(super) fn rate_limit(checker: &mut Checker<'_>, field: Field<RawRateLimit>) -> Option<RateLimit> {
+    let raw = field.given()?;
+    let at = raw.spot();
+    // A bare 0 is how the toolkit's documentation switches the limit off.
+    let interval = match raw.value.interval {
+        Field::Set(value) if value.value == "0" => return None,
+        interval => checker.duration(interval, INTERVALS).ok()?,
+    };
+    let (interval, _) = interval.filter(|(interval, _)| !interval.is_zero())?;
+    let remedy = "it is how many requests may come at once; without it none would be answered";
+    let burst = checker.required(raw.value.burst, at, "burst", remedy)?;
+    let burst = checker.number(Field::Set(burst), *BURSTS.start(), *BURSTS.end())?;
+    Some(RateLimit { interval, burst })
+}

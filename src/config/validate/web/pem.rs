@@ -1,0 +1,102 @@
+//! What stands in PEM: certificates and keys, in a file or in the configuration itself.
+
+use tokio_rustls::rustls::crypto::CryptoProvider;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::sign::CertifiedKey;
+use tokio_rustls::rustls::{Error, InconsistentKeys};
+
+use super::filled;
+use crate::config::setting::{Field, Placed as _, Spot};
+use crate::config::validate::checker::Checker;
+
+/// Text in PEM, with where it comes from and the words for it.
+pub(super) struct Pem {
+    pub(super) at: Spot,
+    bytes: Vec<u8>,
+    pub(super) shown: String,
+}
+
+/// What stands in a file or in the configuration itself, under one of two `keys`; `Err` when it
+/// cannot be had, and `None` when neither key is given.
+pub(super) fn pem(
+    checker: &mut Checker<'_>,
+    file: Field<String>,
+    inline: Option<(Spot, Vec<u8>)>,
+    keys: [&str; 2],
+) -> Result<Option<Pem>, ()> {
+    let [file_key, inline_key] = keys;
+    let inline = inline.filter(|(_, bytes)| !bytes.is_empty());
+    match (filled(file).given(), inline) {
+        (Some(file), None) => {
+            let at = file.spot();
+            let path = checker.path(file).ok_or(())?;
+            match checker.environment.bytes_from_file(&path) {
+                Ok(bytes) => Ok(Some(Pem { at, bytes, shown: format!("`{}`", path.display()) })),
+                Err(message) => {
+                    checker.report(at, message);
+                    Err(())
+                }
+            }
+        }
+        (None, Some((at, bytes))) => Ok(Some(Pem { at, bytes, shown: format!("`{inline_key}`") })),
+        (Some(_), Some((at, _))) => {
+            checker.report(at, format!("`{file_key}` is given too; keep one of them"));
+            Err(())
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// A certificate chain and the private key that belongs to it.
+pub(super) fn identity(
+    checker: &mut Checker<'_>,
+    provider: &CryptoProvider,
+    certificate: &Pem,
+    key: &Pem,
+) -> Option<CertifiedKey> {
+    let chain = certificates(checker, certificate);
+    let signer = PrivateKeyDer::from_pem_slice(&key.bytes)
+        .map_err(|_| format!("{} holds no private key in PEM; an encrypted one cannot be used", key.shown))
+        .and_then(|der| {
+            let loaded = provider.key_provider.load_private_key(der);
+            loaded.map_err(|error| format!("the private key in {} cannot be used: {error}", key.shown))
+        });
+    let signer = match signer {
+        Ok(signer) => Some(signer),
+        Err(message) => {
+            checker.report(key.at, message);
+            None
+        }
+    };
+    let identity = CertifiedKey::new(chain?, signer?);
+    match identity.keys_match() {
+        // Unknown is for keys that do not tell their public half.
+        Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Some(identity),
+        Err(Error::InconsistentKeys(_)) => {
+            let message = format!(
+                "the private key in {} does not belong to the certificate in {}",
+                key.shown, certificate.shown
+            );
+            checker.report(key.at, message);
+            None
+        }
+        Err(error) => {
+            let message = format!("the certificate in {} cannot be used: {error}", certificate.shown);
+            checker.report(certificate.at, message);
+            None
+        }
+    }
+}
+
+/// The certificates in a text, one or more.
+pub(super) fn certificates(checker: &mut Checker<'_>, pem: &Pem) -> Option<Vec<CertificateDer<'static>>> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem.bytes).collect();
+    match found {
+        Ok(chain) if !chain.is_empty() => Some(chain),
+        Ok(_) | Err(_) => {
+            checker.report(pem.at, format!("{} holds no certificate in PEM", pem.shown));
+            None
+        }
+    }
+}

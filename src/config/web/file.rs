@@ -1,0 +1,51 @@
+//! A web configuration file that is read again when it has changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use super::{WebConfig, load_web};
+use crate::config::Environment;
+use crate::config::error::ConfigError;
+use crate::config::trace::Trace;
+
+/// A web configuration file, with the certificates that it names: what was read of them, so that a
+/// change is seen.
+#[derive(Debug)]
+pub struct WebConfigFile {
+    path: PathBuf,
+    environment: Environment,
+    read: Trace,
+}
+
+impl WebConfigFile {
+    /// Reads and checks a file for the first time.
+    ///
+    /// # Errors
+    ///
+    /// As of [`load_web`].
+    pub fn open(path: &Path, environment: &Environment) -> Result<(Self, WebConfig), ConfigError> {
+        let mut file =
+            Self { path: path.to_owned(), environment: environment.clone(), read: Trace::default() };
+        let config = file.load()?;
+        Ok((file, config))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says now, if it or a file that it names holds something else than when it was last
+    /// read. A mistake is told once: not again until something changes. Reads the disk, and may block.
+    pub fn reread(&mut self) -> Option<Result<WebConfig, ConfigError>> {
+        self.read.is_outdated().then(|| self.load())
+    }
+
+    fn load(&mut self) -> Result<WebConfig, ConfigError> {
+        let (environment, trace) = self.environment.traced();
+        let config = load_web(&self.path, &environment);
+        self.read = trace.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        config
+    }
+}

@@ -1,0 +1,61 @@
+//! How many requests are answered.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::time::Instant;
+
+use crate::config::RateLimit;
+
+/// Lets a burst of requests through, and then one with each interval.
+#[derive(Debug)]
+pub(super) struct Limiter {
+    limit: RateLimit,
+    /// When the requests that were let through would have been over, had each waited for its
+    /// interval; never more than a whole burst ahead.
+    busy_until: Mutex<Instant>,
+}
+
+impl Limiter {
+    pub(super) fn new(limit: RateLimit) -> Self {
+        Self { limit, busy_until: Mutex::new(Instant::now()) }
+    }
+
+    pub(super) const fn limit(&self) -> RateLimit {
+        self.limit
+    }
+
+    /// Goes on where another one of the same limit is.
+    pub(super) fn take_over(&mut self, other: &Self) {
+        let theirs = *other.busy_until.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.busy_until.get_mut().unwrap_or_else(PoisonError::into_inner) = theirs;
+    }
+
+    /// Whether a request that comes now is answered.
+    pub(super) fn admits(&self, now: Instant) -> bool {
+        let mut busy_until = self.busy_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = (*busy_until).max(now) + self.limit.interval;
+        let admitted = after.duration_since(now) <= self.limit.interval.saturating_mul(self.limit.burst);
+        if admitted {
+            *busy_until = after;
+        }
+        admitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_burst_is_let_through_and_then_one_with_each_interval() {
+        let interval = Duration::from_secs(2);
+        let limiter = Limiter::new(RateLimit { interval, burst: 3 });
+        let start = Instant::now();
+        let admitted = |seconds: f64| limiter.admits(start + Duration::from_secs_f64(seconds));
+        let times = [0.0, 0.0, 0.5, 0.5, 1.9, 2.0, 2.1, 4.0, 4.0, 100.0, 100.0, 100.0, 100.0];
+        let expected = [true, true, true, false, false, true, false, true, false, true, true, true, false];
+        assert_eq!(times.map(admitted), expected);
+    }
+}

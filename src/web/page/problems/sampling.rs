@@ -1,0 +1,118 @@
+//! What needs a person about sampling: a database that does not answer, targets that cannot be read.
+
+use std::time::Duration;
+
+use super::{Problem, Severity, subject};
+use crate::source::Reason;
+use crate::state::{SourceState, State, TargetData, TargetState};
+use crate::web::page::quantity::{counted, span, visible};
+use crate::web::page::source::{age_of, message, target_name};
+use crate::web::page::{Now, words};
+
+pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    // One cause that stands in the way of many targets is said once.
+    for reason in Reason::ALL {
+        let failing: Vec<&TargetState> =
+            source.targets.iter().filter(|target| fails_with(target, reason)).collect();
+        if let Some(first) = failing.first() {
+            problems.push(failure(source, state, now, reason, first, &failing));
+        }
+    }
+    problems.extend(silence(source, state, now));
+    for target in &source.targets {
+        let dropped = dropped(target);
+        if dropped > 0 {
+            let what = format!(
+                "The table has more values of a label than max_label_values; {} one was exported as other.",
+                counted(dropped, "time", "times")
+            );
+            problems.push(Problem::new(Severity::Notice, subject(source, target, &target.name), what).remedy(
+                "Look whether the column is meant to be a label: a value for each job or customer is too many. Else raise \
+                 max_label_values.",
+            ));
+        }
+    }
+    if let (Some(skew_ms), Some(most)) = (source.clock_skew_ms, source.objectives.max_clock_skew)
+        && Duration::from_millis(skew_ms.unsigned_abs()) > most
+        && source.targets.iter().any(|target| target.is_fresh(now.monotonic, state.stale_after))
+    {
+        let size = span(Duration::from_millis(skew_ms.unsigned_abs()));
+        let (what, most) = (if skew_ms > 0 { "ahead of" } else { "behind" }, span(most));
+        let what =
+            format!("The database's clock is {size} {what} this machine's; the objective is at most {most}.");
+        problems.push(Problem::new(Severity::Notice, visible(&source.name), what).remedy(
+            "Look at the time service of both machines. Ages are right: the database's own clock tells them.",
+        ));
+    }
+    problems
+}
+
+/// Targets whose turn does not come in time.
+fn silence(source: &SourceState, state: &State, now: Now) -> Option<Problem> {
+    let is_silent = |target: &&TargetState| {
+        let sampling = &target.sampling;
+        let has_failed = sampling.failed_in_a_row > 0;
+        !has_failed && sampling.last_good.is_some() && !target.is_fresh(now.monotonic, state.stale_after)
+    };
+    let silent: Vec<&TargetState> = source.targets.iter().filter(is_silent).collect();
+    let longest = silent.iter().min_by_key(|target| target.sampling.last_good)?;
+    let names: Vec<String> = silent.iter().map(|target| target_name(target)).collect();
+    let what = format!(
+        "There was no sample for {}, longer than stale_after, and no error either. Affected: {}.",
+        age_of(longest, now)?,
+        names.join(", ")
+    );
+    Some(Problem::new(Severity::Problem, visible(&source.name), what).remedy(
+        "The targets of a source are sampled one after the other: look which of them takes long \
+         (sqlqueue_sample_duration_seconds), and at the load on this machine. Then raise stale_after or \
+         sample_interval, or make a second source of the same database.",
+    ))
+}
+
+fn fails_with(target: &TargetState, reason: Reason) -> bool {
+    let sampling = &target.sampling;
+    sampling.failed_in_a_row > 0 && sampling.last_error.as_ref().is_some_and(|error| error.reason == reason)
+}
+
+fn failure(
+    source: &SourceState,
+    state: &State,
+    now: Now,
+    reason: Reason,
+    first: &TargetState,
+    failing: &[&TargetState],
+) -> Problem {
+    let is_down = source.up == Some(false);
+    let is_withdrawn = |target: &&&TargetState| !target.is_fresh(now.monotonic, state.stale_after);
+    let severity = if is_down || failing.iter().any(|target| is_withdrawn(&target)) {
+        Severity::Problem
+    } else {
+        Severity::Notice
+    };
+    let names: Vec<String> = failing.iter().map(|target| target_name(target)).collect();
+    let what = if is_down { "does not answer" } else { "cannot be sampled in full" };
+    let age = match age_of(first, now) {
+        Some(age) => format!("the last good sample is {age} old"),
+        None => "there was no good sample yet".to_owned(),
+    };
+    let what = format!(
+        "The database {what} (reason {}): {} Affected: {}; {age}.",
+        reason.as_str(),
+        words::meaning(reason),
+        names.join(", ")
+    );
+    Problem {
+        detail: first.sampling.last_error.as_ref().map(message),
+        ..Problem::new(severity, visible(&source.name), what).remedy(words::remedy(reason))
+    }
+}
+
+fn dropped(target: &TargetState) -> u64 {
+    match &target.data {
+        TargetData::Queue(queue) => queue.labels.dropped,
+        TargetData::AttemptLog(log) => log.log.labels.dropped,
+        TargetData::RunLog(log) => log.log.labels.dropped,
+        TargetData::ControlTable(control) => control.log.labels.dropped,
+    }
+}

@@ -1,0 +1,294 @@
+//! A source on the page: whether it answers, its targets, and how sampling them goes.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Now;
+use super::chart::Window;
+use super::quantity::{Moment, count, span, span_ms, visible};
+use super::queue::{self, QueueView, Speaking};
+use super::run_log::{self, RunLogView};
+use super::view::{Fact, Ids};
+use super::words;
+use crate::config::{AttemptOutcome, OutcomeWord};
+use crate::source::Reason;
+use crate::state::{
+    AttemptLogState, ControlTableState, LastError, SourceState, State, TargetData, TargetState,
+};
+
+/// One source.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct SourceView {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// `up`, `down` or `not asked yet`.
+    pub(super) status: &'static str,
+    /// The class that colours the word.
+    pub(super) status_class: &'static str,
+    pub(super) facts: Vec<Fact>,
+    pub(super) queues: Vec<TargetView<Vec<QueueView>>>,
+    pub(super) run_logs: Vec<TargetView<RunLogView>>,
+    pub(super) attempts: Vec<AttemptRow>,
+    pub(super) notifications: Vec<NotificationRow>,
+    pub(super) sampling: Vec<SamplingRow>,
+    /// The last errors, those that say the same taken together.
+    pub(super) errors: Vec<ErrorView>,
+    /// Every reason for which a sample of this source failed.
+    pub(super) reasons: Vec<ReasonView>,
+}
+
+/// A target, and why its values are not shown, if they are not.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct TargetView<T> {
+    pub(super) name: String,
+    pub(super) withdrawn: String,
+    pub(super) view: T,
+}
+
+/// Attempts at the jobs of one queue.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct AttemptRow {
+    pub(super) log: String,
+    pub(super) queue: String,
+    /// In the order of [`AttemptOutcome::ALL`].
+    pub(super) counts: Vec<String>,
+    pub(super) retries: String,
+}
+
+/// Notifications of one kind.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct NotificationRow {
+    pub(super) table: String,
+    pub(super) kind: String,
+    pub(super) count: String,
+    pub(super) last: Option<Moment>,
+}
+
+/// How sampling a target goes.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct SamplingRow {
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) good: String,
+    pub(super) last_good: Option<Moment>,
+    pub(super) failed: String,
+    /// The failed ones by reason.
+    pub(super) by_reason: String,
+}
+
+/// The last error of one or more targets.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct ErrorView {
+    pub(super) reason: &'static str,
+    /// The server's words, or where to find them.
+    pub(super) message: String,
+    /// When it was last seen.
+    pub(super) at: Moment,
+    pub(super) targets: String,
+}
+
+/// A reason in plain words.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct ReasonView {
+    pub(super) reason: &'static str,
+    pub(super) meaning: &'static str,
+    pub(super) remedy: &'static str,
+}
+
+/// The database's clock now, as far as the last sample tells.
+pub(super) fn database_ms(source: &SourceState, now: Now) -> i64 {
+    now.unix_ms.saturating_add(source.clock_skew_ms.unwrap_or(0))
+}
+
+pub(super) fn view(
+    source: &SourceState,
+    state: &State,
+    now: Now,
+    window: &Window,
+    ids: &mut Ids,
+) -> SourceView {
+    let clock_ms = database_ms(source, now);
+    let mut view = SourceView {
+        id: ids.next(),
+        name: visible(&source.name),
+        status: match source.up {
+            Some(true) => "up",
+            Some(false) => "down",
+            None => "not asked yet",
+        },
+        status_class: match source.up {
+            Some(true) => "good",
+            Some(false) => "bad",
+            None => "idle",
+        },
+        facts: facts(source, now),
+        queues: Vec::new(),
+        run_logs: Vec::new(),
+        attempts: Vec::new(),
+        notifications: Vec::new(),
+        sampling: source.targets.iter().map(|target| sampling(target, now)).collect(),
+        errors: errors(source, now),
+        reasons: reasons(source),
+    };
+    for target in &source.targets {
+        let is_fresh = target.is_fresh(now.monotonic, state.stale_after);
+        let (name, withdrawn) = (visible(&target.name), withdrawn(target, is_fresh, now));
+        match &target.data {
+            TargetData::Queue(queue) => {
+                let until = is_fresh.then_some(now.monotonic);
+                let speaking = Speaking { window, stale_after: state.stale_after, until };
+                let views = queue::views(&target.name, queue, speaking, ids);
+                view.queues.push(TargetView { name, withdrawn, view: views });
+            }
+            TargetData::RunLog(log) => {
+                let log = run_log::view(&target.name, log, is_fresh.then_some(clock_ms), clock_ms, ids);
+                view.run_logs.push(TargetView { name, withdrawn, view: log });
+            }
+            TargetData::AttemptLog(log) => view.attempts.extend(attempts(target, log)),
+            TargetData::ControlTable(control) => {
+                view.notifications.extend(notifications(target, control, is_fresh.then_some(clock_ms)));
+            }
+        }
+    }
+    view
+}
+
+fn facts(source: &SourceState, now: Now) -> Vec<Fact> {
+    let last_good = source.targets.iter().filter_map(|target| target.sampling.last_good_ms).max();
+    let last = match last_good.map(|at_ms| Moment::new(at_ms, now.unix_ms)) {
+        Some(moment) => Fact::new("Last good sample", moment.ago).noted(moment.text),
+        None => Fact::new("Last good sample", "none yet"),
+    };
+    let skew = source.clock_skew_ms.map(|skew_ms| {
+        let size = Duration::from_millis(skew_ms.unsigned_abs());
+        let text = match skew_ms {
+            0 => "none".to_owned(),
+            1.. => format!("{} ahead", span(size)),
+            ..0 => format!("{} behind", span(size)),
+        };
+        Fact::new("Database's clock", text).held_to(size, source.objectives.max_clock_skew, span)
+    });
+    [Some(last), skew].into_iter().flatten().collect()
+}
+
+/// Why the values of a target are not shown.
+fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
+    if is_fresh {
+        return String::new();
+    }
+    match target.sampling.last_good {
+        Some(at) => {
+            let age = span(now.monotonic.saturating_sub(at));
+            format!("No numbers: the last good sample is {age} old, and would no longer be true.")
+        }
+        None if target.sampling.failed_in_a_row > 0 => "No numbers: there is no good sample yet.".to_owned(),
+        None => "The first sample is still to be taken.".to_owned(),
+    }
+}
+
+fn attempts<'a>(target: &'a TargetState, log: &'a AttemptLogState) -> impl Iterator<Item = AttemptRow> + 'a {
+    log.log.series.iter().map(|(queue, attempts)| AttemptRow {
+        log: visible(&target.name),
+        queue: visible(queue),
+        counts: AttemptOutcome::ALL
+            .iter()
+            .map(|outcome| match outcome {
+                AttemptOutcome::Lost if !log.told.reclaims => "not told".to_owned(),
+                outcome => count(attempts.outcomes.get(outcome).copied().unwrap_or(0)),
+            })
+            .collect(),
+        retries: if log.told.retries { count(attempts.retries) } else { "not told".to_owned() },
+    })
+}
+
+fn notifications<'a>(
+    target: &'a TargetState,
+    control: &'a ControlTableState,
+    database_ms: Option<i64>,
+) -> impl Iterator<Item = NotificationRow> + 'a {
+    control.log.series.iter().map(move |(kind, state)| NotificationRow {
+        table: visible(&target.name),
+        kind: visible(kind),
+        count: count(state.notifications),
+        last: state.last_ms.zip(database_ms).map(|(at_ms, now_ms)| Moment::new(at_ms, now_ms)),
+    })
+}
+
+fn sampling(target: &TargetState, now: Now) -> SamplingRow {
+    let sampling = &target.sampling;
+    let failed: u64 = sampling.errors.values().sum();
+    let by_reason: Vec<String> = sampling
+        .errors
+        .iter()
+        .filter(|(_, failed)| **failed > 0)
+        .map(|(reason, failed)| format!("{} {}", reason.as_str(), count(*failed)))
+        .collect();
+    SamplingRow {
+        kind: words::kind(target.label),
+        name: visible(&target.name),
+        good: count(sampling.samples),
+        last_good: sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
+        failed: count(failed),
+        by_reason: by_reason.join(", "),
+    }
+}
+
+fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
+    let mut alike: Vec<(&LastError, i64, Vec<String>)> = Vec::new();
+    for target in &source.targets {
+        let Some(error) = &target.sampling.last_error else { continue };
+        let name = target_name(target);
+        let same = |known: &LastError| known.reason == error.reason && known.message == error.message;
+        match alike.iter_mut().find(|(known, ..)| same(known)) {
+            Some((_, at_ms, names)) => {
+                *at_ms = error.at_ms.max(*at_ms);
+                names.push(name);
+            }
+            None => alike.push((error, error.at_ms, vec![name])),
+        }
+    }
+    alike
+        .into_iter()
+        .map(|(error, at_ms, names)| ErrorView {
+            reason: error.reason.as_str(),
+            message: message(error),
+            at: Moment::new(at_ms, now.unix_ms),
+            targets: names.join(", "),
+        })
+        .collect()
+}
+
+/// A target within its source.
+pub(super) fn target_name(target: &TargetState) -> String {
+    format!("{} {}", words::kind(target.label), visible(&target.name))
+}
+
+/// What the server said.
+pub(super) fn message(error: &LastError) -> String {
+    error.message.as_deref().map_or_else(
+        || "The words are in the exporter's log only, because they can quote a row.".to_owned(),
+        visible,
+    )
+}
+
+fn reasons(source: &SourceState) -> Vec<ReasonView> {
+    let occurred = |reason: &Reason| {
+        source.targets.iter().any(|target| target.sampling.errors.get(reason).is_some_and(|count| *count > 0))
+    };
+    Reason::ALL
+        .into_iter()
+        .filter(occurred)
+        .map(|reason| ReasonView {
+            reason: reason.as_str(),
+            meaning: words::meaning(reason),
+            remedy: words::remedy(reason),
+        })
+        .collect()
+}
+
+/// How long a source has had no good sample, in words, for a target that has had one.
+pub(super) fn age_of(target: &TargetState, now: Now) -> Option<String> {
+    let at = target.sampling.last_good?;
+    Some(span_ms(u64::try_from(now.monotonic.saturating_sub(at).as_millis()).unwrap_or(u64::MAX)))
+}
