@@ -16,6 +16,8 @@ pub struct Facts {
     pub series: &'static str,
     /// The series that those are held against, where there are any.
     pub against: Option<&'static str>,
+    /// How long all should go well before it, at speed 1: what is held against the past needs one.
+    pub after: Duration,
     /// After how long the condition of the alert holds, at speed 1.
     pub within: Duration,
     /// The alert that it leads to.
@@ -172,6 +174,11 @@ impl Incident {
                 None,
             ),
         };
-        Facts { name, happens, series, against, within: Duration::from_secs(within), alert }
+        let after = match self {
+            Self::SlowStep => 100,
+            _ => 30,
+        };
+        let (after, within) = (Duration::from_secs(after), Duration::from_secs(within));
+        Facts { name, happens, series, against, after, within, alert }
     }
 }

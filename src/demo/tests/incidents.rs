@@ -27,15 +27,15 @@ macro_rules! leads_to_its_alert {
 leads_to_its_alert! {
     no_workers: NoWorkers, 15, 30, 5;
     starving_job: StarvingJob, 15, 25, 5;
-    growing_backlog: GrowingBacklog, 15, 45, 20;
+    growing_backlog: GrowingBacklog, 15, 50, 20;
     worker_crash: WorkerCrash, 15, 40, 30;
     no_recovery: NoRecovery, 15, 65, 10;
     poison_job: PoisonJob, 15, 30, 5;
     failed_jobs: FailedJobs, 15, 35, 45;
-    overlapping_runs: OverlappingRuns, 15, 50, 60;
+    overlapping_runs: OverlappingRuns, 15, 65, 60;
     orphaned_lock: OrphanedLock, 15, 25, 10;
     failing_step: FailingStep, 15, 20, 5;
-    slow_step: SlowStep, 60, 50, 45;
+    slow_step: SlowStep, 100, 55, 45;
     scheduler_stopped: SchedulerStopped, 15, 40, 5;
     cap_reached: CapReached, 15, 60, 90;
     retention_stopped: RetentionStopped, 15, 230, 5;
