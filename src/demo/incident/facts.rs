@@ -48,7 +48,7 @@ impl Incident {
             Self::GrowingBacklog => (
                 "growing-backlog",
                 "SqlQueueBacklogGrowing",
-                30,
+                40,
                 "more jobs come than the workers can do",
                 r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#,
                 Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),

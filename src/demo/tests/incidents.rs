@@ -27,10 +27,10 @@ macro_rules! leads_to_its_alert {
 leads_to_its_alert! {
     no_workers: NoWorkers, 15, 30, 5;
     starving_job: StarvingJob, 15, 25, 5;
-    growing_backlog: GrowingBacklog, 15, 50, 20;
+    growing_backlog: GrowingBacklog, 15, 60, 20;
     worker_crash: WorkerCrash, 15, 40, 30;
     no_recovery: NoRecovery, 15, 65, 10;
-    poison_job: PoisonJob, 15, 30, 5;
+    poison_job: PoisonJob, 15, 30, 15;
     failed_jobs: FailedJobs, 15, 35, 45;
     overlapping_runs: OverlappingRuns, 15, 65, 60;
     orphaned_lock: OrphanedLock, 15, 25, 10;
