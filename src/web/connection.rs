@@ -61,10 +61,12 @@ impl Lobby {
         place: Arc<Place>,
         watcher: Watcher,
     ) -> Result<(), EarlyEnd> {
-        tokio::select! {
+        let served = tokio::select! {
             served = self.serve(stream, &place, watcher) => served,
             () = place.to_leave() => Err(EarlyEnd::MadeRoom),
-        }
+        };
+        place.give_back();
+        served
     }
 
     async fn serve(&self, stream: TcpStream, place: &Arc<Place>, watcher: Watcher) -> Result<(), EarlyEnd> {

@@ -39,13 +39,15 @@ struct Activity {
     requests: usize,
     /// When something was last done.
     last: Instant,
+    /// The connection is no more, though an answer of it may still wait to be dropped.
+    gone: bool,
 }
 
 impl Places {
     /// Takes a place.
     pub(super) fn take(&self) -> Arc<Place> {
         let place = Arc::new(Place {
-            activity: Mutex::new(Activity { requests: 0, last: Instant::now() }),
+            activity: Mutex::new(Activity { requests: 0, last: Instant::now(), gone: false }),
             leave: CancellationToken::new(),
             silence: Arc::clone(&self.silence),
         });
@@ -60,8 +62,9 @@ impl Places {
     /// silent or leaves before.
     pub(super) fn make_room(&self, patience: Duration) -> Option<Instant> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let places: Vec<Arc<Place>> = taken.iter().filter_map(Weak::upgrade).collect();
+        let mut places: Vec<Arc<Place>> = taken.iter().filter_map(Weak::upgrade).collect();
         drop(taken);
+        places.retain(|place| !place.activity().gone);
         if places.iter().any(|place| place.leave.is_cancelled()) {
             return None;
         }
@@ -89,6 +92,11 @@ impl Place {
         activity.last = Instant::now();
         drop(activity);
         Answering(Arc::clone(self))
+    }
+
+    /// Gives the place back.
+    pub(super) fn give_back(&self) {
+        self.activity().gone = true;
     }
 
     /// Resolves when the connection has to make room for another.
@@ -198,7 +206,7 @@ mod tests {
         assert_eq!(leaving(), [false, false, true], "the oldest was answered since");
         assert_eq!(places.make_room(Duration::ZERO), None);
         assert_eq!(leaving(), [false, false, true], "one is on its way");
-        drop(newest);
+        newest.give_back();
         let leaving = || [&oldest, &busy].map(|place| place.leave.is_cancelled());
         assert_eq!(places.make_room(Duration::ZERO), None);
         assert_eq!(leaving(), [true, false]);

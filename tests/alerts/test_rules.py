@@ -87,7 +87,8 @@ def test_what_takes_over_then_stays_until_it_can_fire_again(name):
     taking_over = ALERT_RULES[name].raw
     assert taking_over["for"] == "2m" and taking_over["keep_firing_for"] == "5m"
     pages = [rule for rule in ALERT_RULES.values() if rule.raw["labels"]["severity"] == "page"]
-    assert all(rule.raw["for"] in ("2m", "5m") for rule in pages)
+    late = [rule.name for rule in pages if rule.raw["for"] not in ("2m", "5m")]
+    assert late == ["SqlQueueStepFailing"], "alerts/README.md says so of no other page"
 
 
 def test_the_parser_finds_what_it_is_asked_for():

@@ -40,9 +40,13 @@ INCIDENTS = [
     # Once the backlog is there, the age that was foretold is reached.
     Incident("growing-backlog", "tickets", "SqlQueueBacklogGrowing", besides=("pager", "SqlQueueReadyJobTooOld")),
     Incident("orphaned-lock", "pager", "SqlQueueEveryRunSkipped"),
-    Incident("overlapping-runs", "tickets", "SqlQueueRunsOverlap", lasts=90),
+    # Runs overlap because they take longer, and a step of theirs may be told of for that.
+    Incident("overlapping-runs", "tickets", "SqlQueueRunsOverlap", lasts=90, besides=("tickets", "SqlQueueStepSlow")),
     Incident("scheduler-stopped", "pager", "SqlQueueSchedulerStopped", lasts=80),
-    Incident("failing-step", "pager", "SqlQueueStepFailing", lasts=40),
+    # When the step succeeds again, the share of its errors within the hour is still a ticket for a while.
+    Incident(
+        "failing-step", "pager", "SqlQueueStepFailing", lasts=40, besides=("tickets", "SqlQueueStepErrors")
+    ),
     # It has to have a past, of as long as the hour that is held against it: two minutes here.
     Incident("slow-step", "tickets", "SqlQueueStepSlow", after=100, lasts=60, besides=("tickets", "SqlQueueRunsOverlap")),
     Incident("cap-reached", "tickets", "SqlQueueStepWarnings", lasts=110),

@@ -204,7 +204,7 @@ fn null_removes_what_the_preset_gives() {
 
 /// Every list of a source, with keys of its targets that say nothing of a column.
 const LISTS: [(TargetKind, &str); 4] = [
-    (TargetKind::Queue, "count_done: true"),
+    (TargetKind::Queue, "count_done: true\nobjectives: { max_ready_age: 1m }\nprobe: { role: reader }"),
     (TargetKind::AttemptLog, "batch_size: 100\nlate_window: 1m"),
     (TargetKind::RunLog, "steps: [a, b]\nlock: { resource: r }\nbatch_size: 100\nlate_window: 1m"),
     (TargetKind::ControlTable, "kinds: [a, b]\nbatch_size: 100\nlate_window: 1m"),

@@ -114,12 +114,19 @@ async fn a_client_that_never_takes_its_page_loses_its_place() {
     let page = "x".repeat(4 << 20);
     let quick = Options { max_connections: 1, patience: Duration::ZERO, ..options("") };
     let server = Server::start(Fake::new(move |_| Ok(page.clone())), quick).await;
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let before = tasks();
     let (mut requests, connection) = connect(&server).await;
     let greedy = requests.send_request(request("/metrics")).await.unwrap();
     let (mut others, _connection) = connect(&server).await;
     assert_eq!(others.send_request(request("/-/healthy")).await.unwrap().status(), 200);
     let _ = connection.await.unwrap();
     greedy.into_body().collect().await.unwrap_err();
+    // Nothing of it stays behind, on either side.
+    drop((requests, others));
+    while tasks() > before {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode};
-use sqlqueue_exporter::clock::SystemClock;
+use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::config::{self, Environment};
 use sqlqueue_exporter::demo::notifications::{self, RUN_LOCK, Step};
 use sqlqueue_exporter::demo::queue::{self, Claim, Enqueued, Finished, Ownership, Recovered};
@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use super::database::{Database, NewJob, Refusal, Session};
 use crate::binary::{Ended, run_in};
+use crate::support::NOW_MS;
 
 /// A database file of its own for one case.
 pub struct Embedded {
@@ -89,9 +90,10 @@ impl Database for Embedded {
 
     fn exporter(&self, targets: &str) -> Exporter {
         let yaml = self.configuration(targets);
-        let config = config::parse(&yaml, self.folder.path(), &Environment::empty())
+        let config = config::parse(&yaml, &self.folder.path().join("config.yaml"), &Environment::empty())
             .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
-        Exporter::new(config, SystemClock::shared()).unwrap()
+        // It is never compared with a column, so it may stand still.
+        Exporter::new(config, ManualClock::at(NOW_MS)).unwrap()
     }
 
     fn check(&self, targets: &str) -> Ended {

@@ -55,11 +55,11 @@ async fn a_delayed_job_is_not_claimed_before_its_time<D: Database>(db: D) {
     let claims = session.claim(LONG, 10).await.unwrap();
     assert_eq!(claims.iter().map(|claim| claim.job_id).collect::<Vec<_>>(), [now]);
     assert_eq!(session.job(later).await.state, "R");
-    make_claimable(&db, &mut session, later).await;
+    make_claimable::<D>(&mut session, later).await;
     assert_eq!(session.take().await.job_id, later);
 }
 
-async fn make_claimable<D: Database>(_: &D, session: &mut D::Session, job_id: i64) {
+async fn make_claimable<D: Database>(session: &mut D::Session, job_id: i64) {
     let hour_ago = D::AN_HOUR_AGO;
     session.execute(&format!("UPDATE JobQueue SET AvailableAt = {hour_ago} WHERE JobId = {job_id}")).await;
 }
@@ -71,7 +71,7 @@ async fn a_batch_is_the_longest_claimable_jobs_each_with_a_token_of_its_own<D: D
         jobs.push(session.add(&format!("job {n}"), 5).await);
     }
     // The last one has waited longest.
-    make_claimable(&db, &mut session, jobs[4]).await;
+    make_claimable::<D>(&mut session, jobs[4]).await;
     let first = session.claim(LONG, 3).await.unwrap();
     let ids: BTreeSet<i64> = first.iter().map(|claim| claim.job_id).collect();
     assert_eq!(ids, [jobs[4], jobs[0], jobs[1]].into());

@@ -17,7 +17,7 @@ on_both_databases! {
 }
 
 /// Makes the lease of a job lapse.
-async fn lapse<D: Database>(_: &D, session: &mut D::Session, job_id: i64) {
+async fn lapse<D: Database>(session: &mut D::Session, job_id: i64) {
     let hour_ago = D::AN_HOUR_AGO;
     session.execute(&format!("UPDATE JobQueue SET LeaseUntil = {hour_ago} WHERE JobId = {job_id}")).await;
 }
@@ -32,7 +32,7 @@ async fn a_job_whose_worker_died_is_done_by_another<D: Database>(db: D) {
     };
     assert_eq!(session.claim_one().await, None, "nobody else gets it before its lease has lapsed");
     assert_eq!(session.recover(NOW, 10).await, Recovered { ready: 0, failed: 0 });
-    lapse(&db, &mut session, id).await;
+    lapse::<D>(&mut session, id).await;
     assert_eq!(session.claim_one().await, None, "only a recovery may give it away");
     assert_eq!(session.recover(NOW, 10).await, Recovered { ready: 1, failed: 0 });
 
@@ -55,7 +55,7 @@ async fn a_worker_that_outlives_its_lease_cannot_complete<D: Database>(db: D) {
     let (mut slow, mut other) = (db.session().await, db.session().await);
     let id = slow.add("send invoice", 5).await;
     let late = slow.take().await;
-    lapse(&db, &mut other, id).await;
+    lapse::<D>(&mut other, id).await;
     assert_eq!(other.recover(NOW, 10).await, Recovered { ready: 1, failed: 0 });
     // Before anybody has taken the job again, while somebody works on it, and after it was done.
     let refused = async |slow: &mut D::Session, job| {
@@ -111,7 +111,7 @@ async fn recovery_takes_only_what_has_lapsed_and_not_more_than_it_is_told<D: Dat
     let token = session.take().await.token;
     let ready = session.add("ready", 5).await;
     for id in lapsed.iter().chain([&alive]) {
-        lapse(&db, &mut session, *id).await;
+        lapse::<D>(&mut session, *id).await;
     }
     // A heartbeat that comes first keeps its job.
     assert_eq!(session.heartbeat(alive, &token, LONG).await, Held);
@@ -134,7 +134,7 @@ async fn a_job_that_kills_its_workers_is_given_up<D: Database>(db: D) {
     let id = session.add("poison", 2).await;
     for expected in [Recovered { ready: 1, failed: 0 }, Recovered { ready: 0, failed: 1 }] {
         drop(db.session().await.take().await);
-        lapse(&db, &mut session, id).await;
+        lapse::<D>(&mut session, id).await;
         assert_eq!(session.recover(NOW, 10).await, expected);
     }
     let job = session.job(id).await;

@@ -2,7 +2,7 @@
 
 mod session;
 
-use sqlqueue_exporter::clock::SystemClock;
+use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, Trust};
 use sqlqueue_exporter::config::{self, Secret};
 use sqlqueue_exporter::exporter::Exporter;
@@ -15,6 +15,7 @@ use super::rewrites::{self, for_babelfish};
 use super::script::{Batch, Variable, batches};
 use crate::backend::{self, Backend};
 use crate::binary::{Ended, run_in};
+use crate::support::NOW_MS;
 
 /// The schema that the tests of the queues are installed in: the one that a table without a schema is
 /// in, as the default mapping names it.
@@ -95,7 +96,7 @@ impl OnServer {
     pub fn exporter_as(&self, settings: &Mssql, targets: &str) -> Exporter {
         let mut config = self.backend.config(targets);
         config.sources[0].database = config::Database::Mssql(settings.clone());
-        Exporter::new(config, SystemClock::shared()).unwrap()
+        Exporter::new(config, ManualClock::at(NOW_MS)).unwrap()
     }
 
     /// Whether this is the server that does not let a case prove everything.
