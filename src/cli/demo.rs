@@ -18,7 +18,11 @@ use crate::web;
 
 pub(super) fn run(options: &Options, arguments: DemoArgs) -> Result<ExitCode, Failure> {
     let DemoArgs { seed, speed, incident, incident_after, incident_for, folder } = arguments;
-    let episode = incident.map(|incident| Episode { incident, after: incident_after, lasting: incident_for });
+    demo::check_speed(speed)?;
+    let episode = incident.map(|incident| {
+        let after = incident_after.unwrap_or(incident.facts().after.div_f64(speed));
+        Episode { incident, after, lasting: incident_for }
+    });
     let demo_options = |folder| DemoOptions { folder, seed, speed, episode };
     match folder {
         Some(folder) => run_in(options, demo_options(folder), "the files stay")?,

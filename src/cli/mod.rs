@@ -148,9 +148,10 @@ struct DemoArgs {
     #[arg(long, value_name = "NAME", value_enum)]
     incident: Option<Incident>,
 
-    /// How long all goes well before the incident, whatever the speed.
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse, requires = "incident")]
-    incident_after: Duration,
+    /// How long all goes well before the incident, whatever the speed; without it, 30s at speed 1, or for
+    /// as long as the incident needs a past.
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, requires = "incident")]
+    incident_after: Option<Duration>,
 
     /// How long the incident lasts, whatever the speed; without it, until the demo is stopped.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, requires = "incident")]

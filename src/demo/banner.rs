@@ -45,15 +45,17 @@ fn guidance(episode: Episode, speed: f64) -> String {
         Some(lasting) => format!("for {}", duration::text(lasting)),
         None => "until the demo is stopped".to_owned(),
     };
+    let against = facts.against.map(|series| format!("\n  against  {series}")).unwrap_or_default();
     let within = duration::text(facts.within.div_f64(speed));
     format!(
         "Incident {name}, from {after} after the start, {end}:\n\
          \x20 {happens}\n\
-         \x20 shows   within {within}: {shows}\n\
-         \x20 alert   {alert}; divide the durations in alert rules by {factor}, the demo's tempo\n",
+         \x20 look at  {series}{against}\n\
+         \x20 alert    {alert}, whose condition holds within {within}\n\
+         \x20 tempo    divide the durations in the alert rules by {factor}\n",
         name = facts.name,
         happens = facts.happens,
-        shows = facts.shows,
+        series = facts.series,
         alert = facts.alert,
         factor = TEMPO * speed,
     )

@@ -58,7 +58,12 @@ pub struct DemoOptions {
     pub episode: Option<Episode>,
 }
 
-fn check_speed(speed: f64) -> Result<(), DemoError> {
+/// Whether a speed makes sense.
+///
+/// # Errors
+///
+/// [`DemoError::Speed`].
+pub fn check_speed(speed: f64) -> Result<(), DemoError> {
     if (0.1..=100.0).contains(&speed) { Ok(()) } else { Err(DemoError::Speed(speed)) }
 }
 

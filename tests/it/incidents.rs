@@ -22,13 +22,19 @@ fn the_document_lists_every_incident() {
         .iter()
         .map(|incident| {
             let facts = incident.facts();
-            let (name, happens, shows) = (facts.name, facts.happens, facts.shows.replace('|', "\\|"));
-            format!("| `{name}` | {happens} | {shows} | {} s | `{}` |\n", facts.within.as_secs(), facts.alert)
+            let against = facts.against.map(|series| format!("`{series}`")).unwrap_or_default();
+            format!(
+                "| `{}` | {} | `{}` | {against} | {} s | `{}` |\n",
+                facts.name,
+                facts.happens,
+                facts.series,
+                facts.within.as_secs(),
+                facts.alert
+            )
         })
         .collect();
-    let new = format!(
-        "\n| Incident | What happens | What shows it | Within | Alert |\n|---|---|---|---|---|\n{rows}\n"
-    );
+    let head = "| Incident | What happens | What shows it | Held against | Within | Alert |\n|---|---|---|---|---|---|\n";
+    let new = format!("\n{head}{rows}\n");
     assert_golden(
         DOCUMENT,
         &text,

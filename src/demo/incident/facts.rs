@@ -1,4 +1,5 @@
-//! What there is to know of each incident: the same for the help, the guidance and the tests.
+//! What there is to know of each incident: the same for the help, the guidance, the document and the
+//! tests.
 
 use std::time::Duration;
 
@@ -11,9 +12,13 @@ pub struct Facts {
     pub name: &'static str,
     /// What happens.
     pub happens: &'static str,
-    /// What to look at.
-    pub shows: &'static str,
-    /// After how long it shows there, at speed 1.
+    /// The series that show it, as Prometheus selects them.
+    pub series: &'static str,
+    /// The series that those are held against, where there are any.
+    pub against: Option<&'static str>,
+    /// How long all should go well before it, at speed 1: what is held against the past needs one.
+    pub after: Duration,
+    /// After how long the condition of the alert holds, at speed 1.
     pub within: Duration,
     /// The alert that it leads to.
     pub alert: &'static str,
@@ -23,134 +28,157 @@ impl Incident {
     /// What there is to know of it.
     #[must_use]
     pub const fn facts(self) -> Facts {
-        let (name, alert, seconds, happens, shows) = match self {
+        let (name, alert, within, happens, series, against) = match self {
             Self::NoWorkers => (
                 "no-workers",
                 "SqlQueueNoWorker",
                 25,
                 "every worker is shut down, and jobs keep coming",
-                "sqlqueue_oldest_ready_age_seconds of queue jobs above sqlqueue_objective_max_ready_age_seconds, while no job runs",
+                r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#,
+                Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
             ),
             Self::StarvingJob => (
                 "starving-job",
                 "SqlQueueReadyJobTooOld",
                 20,
                 "one job has a time that workers misread, and they pass over it",
-                "sqlqueue_oldest_ready_age_seconds of queue jobs above sqlqueue_objective_max_ready_age_seconds, while others run",
+                r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#,
+                Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
             ),
             Self::GrowingBacklog => (
                 "growing-backlog",
                 "SqlQueueBacklogGrowing",
-                60,
+                40,
                 "more jobs come than the workers can do",
-                "sqlqueue_oldest_ready_age_seconds of queue jobs grows, at last above sqlqueue_objective_max_ready_age_seconds",
+                r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#,
+                Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
             ),
             Self::WorkerCrash => (
                 "worker-crash",
                 "SqlQueueLeasesLost",
-                40,
+                30,
                 "workers die in the middle of many jobs, and are started again",
-                "the share of outcome lost in sqlqueue_attempts_total of queue jobs above sqlqueue_objective_max_lost_ratio",
+                r#"sqlqueue_attempts_total{queue="jobs",outcome="lost"}"#,
+                Some(r#"sqlqueue_objective_max_lost_ratio{queue="jobs"}"#),
             ),
             Self::NoRecovery => (
                 "no-recovery",
                 "SqlQueueExpiredLeasesNotRecovered",
                 60,
                 "nobody takes jobs from workers that died",
-                "sqlqueue_oldest_expired_lease_seconds of queue jobs above sqlqueue_objective_max_expired_age_seconds",
+                r#"sqlqueue_oldest_expired_lease_seconds{queue="jobs"}"#,
+                Some(r#"sqlqueue_objective_max_expired_age_seconds{queue="jobs"}"#),
             ),
             Self::PoisonJob => (
                 "poison-job",
                 "SqlQueuePoisonJob",
-                30,
+                20,
                 "one job fails again and again, and has no bound",
-                "sqlqueue_max_attempts of queue jobs above sqlqueue_objective_max_attempts",
+                r#"sqlqueue_max_attempts{queue="jobs"}"#,
+                Some(r#"sqlqueue_objective_max_attempts{queue="jobs"}"#),
             ),
             Self::FailedJobs => (
                 "failed-jobs",
                 "SqlQueueFailedJobs",
-                40,
+                25,
                 "every attempt at every job fails, and jobs are given up",
-                "sqlqueue_jobs{state=\"failed\"} of queue jobs above sqlqueue_objective_max_failed_jobs",
+                r#"sqlqueue_jobs{queue="jobs",state="failed"}"#,
+                Some(r#"sqlqueue_objective_max_failed_jobs{queue="jobs"}"#),
             ),
             Self::OverlappingRuns => (
                 "overlapping-runs",
                 "SqlQueueRunsOverlap",
-                60,
+                40,
                 "runs take longer than the schedule leaves them",
-                "the share of outcome skipped in sqlqueue_run_steps_total of step run above sqlqueue_objective_max_skip_ratio",
+                r#"sqlqueue_run_steps_total{step="run",outcome="skipped"}"#,
+                Some("sqlqueue_objective_max_skip_ratio"),
             ),
             Self::OrphanedLock => (
                 "orphaned-lock",
                 "SqlQueueEveryRunSkipped",
-                30,
+                20,
                 "a run is killed, and its session keeps the lock",
-                "sqlqueue_run_consecutive_skips above sqlqueue_objective_max_consecutive_skips, and sqlqueue_run_lock_held_seconds grows",
+                "sqlqueue_run_consecutive_skips",
+                Some("sqlqueue_objective_max_consecutive_skips"),
             ),
             Self::FailingStep => (
                 "failing-step",
                 "SqlQueueStepFailing",
                 10,
                 "the step orders fails in every run",
-                "sqlqueue_run_last_error_timestamp_seconds of step orders above sqlqueue_run_last_success_timestamp_seconds",
+                r#"sqlqueue_run_last_error_timestamp_seconds{step="orders"}"#,
+                Some(r#"sqlqueue_run_last_success_timestamp_seconds{step="orders"}"#),
             ),
             Self::SlowStep => (
                 "slow-step",
                 "SqlQueueStepSlow",
-                60,
+                40,
                 "the step comments takes six times as long as before",
-                "the mean of sqlqueue_run_step_duration_seconds of step comments above sqlqueue_objective_max_slowdown_ratio times its past",
+                r#"sqlqueue_run_step_duration_seconds_sum{step="comments"}"#,
+                Some("sqlqueue_objective_max_slowdown_ratio"),
             ),
             Self::SchedulerStopped => (
                 "scheduler-stopped",
                 "SqlQueueSchedulerStopped",
-                40,
+                35,
                 "nobody starts runs any more",
-                "time() - sqlqueue_run_last_start_timestamp_seconds above sqlqueue_objective_max_run_gap_seconds",
+                "sqlqueue_run_last_start_timestamp_seconds",
+                Some("sqlqueue_objective_max_run_gap_seconds"),
             ),
             Self::CapReached => (
                 "cap-reached",
                 "SqlQueueStepWarnings",
-                60,
+                50,
                 "more orders come in than the runs may tell of",
-                "the share of outcome warning in sqlqueue_run_steps_total of step orders above sqlqueue_objective_max_warning_ratio",
+                r#"sqlqueue_run_steps_total{step="orders",outcome="warning"}"#,
+                Some("sqlqueue_objective_max_warning_ratio"),
             ),
             Self::RetentionStopped => (
                 "retention-stopped",
                 "SqlQueueRetentionStopped",
-                460,
+                180,
                 "nobody prunes the run log",
-                "time() - sqlqueue_run_log_oldest_row_timestamp_seconds above sqlqueue_objective_max_log_age_seconds",
+                "sqlqueue_run_log_oldest_row_timestamp_seconds",
+                Some("sqlqueue_objective_max_log_age_seconds"),
             ),
             Self::ClockSkew => (
                 "clock-skew",
                 "SqlQueueClockSkew",
                 5,
                 "the clock of the exporter's host is set ten seconds ahead",
-                "sqlqueue_clock_skew_seconds further from 0 than sqlqueue_objective_max_clock_skew_seconds",
+                "sqlqueue_clock_skew_seconds",
+                Some("sqlqueue_objective_max_clock_skew_seconds"),
             ),
             Self::BrokenTarget => (
                 "broken-target",
                 "SqlQueueTargetNotSampled",
                 15,
                 "a row of WorkQueue has a time that is none, and the table cannot be sampled",
-                "time() - sqlqueue_last_sample_timestamp_seconds of queue work above sqlqueue_stale_after_seconds",
+                r#"sqlqueue_last_sample_timestamp_seconds{queue="work"}"#,
+                Some(r#"sqlqueue_stale_after_seconds{queue="work"}"#),
             ),
             Self::DatabaseDown => (
                 "database-down",
                 "SqlQueueDatabaseDown",
                 5,
                 "the database file is gone from its place",
-                "sqlqueue_up is 0",
+                "sqlqueue_up",
+                None,
             ),
             Self::StateNotSaved => (
                 "state-not-saved",
                 "SqlQueueStateNotSaved",
                 5,
                 "a folder is in the place of the exporter's state file",
-                "sqlqueue_exporter_state_last_save_successful is 0",
+                "sqlqueue_exporter_state_last_save_successful",
+                None,
             ),
         };
-        Facts { name, happens, shows, within: Duration::from_secs(seconds), alert }
+        let after = match self {
+            Self::SlowStep => 100,
+            _ => 30,
+        };
+        let (after, within) = (Duration::from_secs(after), Duration::from_secs(within));
+        Facts { name, happens, series, against, after, within, alert }
     }
 }

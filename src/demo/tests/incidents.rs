@@ -27,15 +27,15 @@ macro_rules! leads_to_its_alert {
 leads_to_its_alert! {
     no_workers: NoWorkers, 15, 30, 5;
     starving_job: StarvingJob, 15, 25, 5;
-    growing_backlog: GrowingBacklog, 15, 45, 20;
+    growing_backlog: GrowingBacklog, 15, 60, 20;
     worker_crash: WorkerCrash, 15, 40, 30;
     no_recovery: NoRecovery, 15, 65, 10;
-    poison_job: PoisonJob, 15, 30, 5;
+    poison_job: PoisonJob, 15, 30, 15;
     failed_jobs: FailedJobs, 15, 35, 45;
-    overlapping_runs: OverlappingRuns, 15, 50, 60;
+    overlapping_runs: OverlappingRuns, 15, 65, 60;
     orphaned_lock: OrphanedLock, 15, 25, 10;
     failing_step: FailingStep, 15, 20, 5;
-    slow_step: SlowStep, 60, 50, 45;
+    slow_step: SlowStep, 100, 55, 45;
     scheduler_stopped: SchedulerStopped, 15, 40, 5;
     cap_reached: CapReached, 15, 60, 90;
     retention_stopped: RetentionStopped, 15, 230, 5;
@@ -54,12 +54,18 @@ async fn simulate(incident: Incident, after: usize, lasting: usize, recovery: us
     let pages = simulation.pages(after + lasting + recovery).await;
     simulation.stop().await;
 
+    let facts = incident.facts();
+    for series in std::iter::once(facts.series).chain(facts.against) {
+        let shown = pages.iter().any(|page| page.selects(series));
+        assert!(shown, "{series} selects nothing");
+    }
+
     let holds: Vec<bool> = (1..=pages.len()).map(|n| rules::holds(incident, &pages[..n])).collect();
     let (before, rest) = holds.split_at(after);
     let (during, recovered) = rest.split_at(lasting);
     let held = rules::held(incident);
     assert_eq!(rules::fires(before, held), None, "before the incident: {holds:?}");
     let begins_to_hold = rules::fires(during, held).unwrap_or_else(|| panic!("it never fires: {holds:?}"));
-    assert!(seconds(begins_to_hold) <= incident.facts().within, "after {begins_to_hold} s: {holds:?}");
+    assert!(seconds(begins_to_hold) <= facts.within, "after {begins_to_hold} s: {holds:?}");
     assert_eq!(recovered.last(), Some(&false), "it does not end: {holds:?}");
 }

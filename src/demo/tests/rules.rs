@@ -1,36 +1,31 @@
 //! The conditions of the alert rules, as far as incidents lead to them, on the pages of a simulation.
 //!
-//! The rules are written for real businesses. The demo is [`TEMPO`](crate::demo::TEMPO) times as fast, so
-//! a minute of a rule is a second here.
+//! The rules are written for real businesses. The demo is [`TEMPO`] times as fast, so a minute of a rule is
+//! a second here. Left out is what keeps a rule from firing for a few long runs; the end-to-end test of the
+//! alerts has the rules themselves.
 
 use super::simulation::Page;
-use crate::demo::Incident;
+use crate::config::duration;
+use crate::demo::{Incident, TEMPO};
 
 const JOBS: &str = r#"source="demo",queue="jobs""#;
 const LOG: &str = r#"source="demo",run_log="notifications""#;
 
+const RULES: [&str; 3] = [
+    include_str!("../../../alerts/exporter.rules.yml"),
+    include_str!("../../../alerts/queues.rules.yml"),
+    include_str!("../../../alerts/run_logs.rules.yml"),
+];
+
 /// For how many seconds the condition must hold until the alert fires.
-pub(super) const fn held(incident: Incident) -> usize {
-    match incident {
-        Incident::GrowingBacklog
-        | Incident::OverlappingRuns
-        | Incident::SlowStep
-        | Incident::StateNotSaved => 10,
-        Incident::WorkerCrash
-        | Incident::PoisonJob
-        | Incident::FailedJobs
-        | Incident::FailingStep
-        | Incident::CapReached
-        | Incident::ClockSkew => 5,
-        Incident::RetentionStopped => 60,
-        Incident::NoWorkers
-        | Incident::StarvingJob
-        | Incident::NoRecovery
-        | Incident::OrphanedLock
-        | Incident::SchedulerStopped
-        | Incident::BrokenTarget
-        | Incident::DatabaseDown => 2,
-    }
+pub(super) fn held(incident: Incident) -> usize {
+    let alert = incident.facts().alert;
+    let rule = RULES.iter().find_map(|rules| rules.split_once(&format!("- alert: {alert}\n")));
+    let (_, rule) = rule.unwrap_or_else(|| panic!("there is no alert {alert}"));
+    let rule = rule.split("- alert: ").next().unwrap();
+    let waits = rule.lines().find_map(|line| line.trim().strip_prefix("for: ")).expect(alert);
+    let waits = duration::parse(waits).unwrap().div_f64(TEMPO);
+    usize::try_from(waits.as_secs()).unwrap()
 }
 
 /// The first of the seconds from which a condition holds for so long that the alert fires.
@@ -54,6 +49,7 @@ pub(super) fn holds(incident: Incident, pages: &[Page]) -> bool {
             let mean = |offset: usize| history.mean(&age, 10, offset);
             let in_an_hour = mean(0).zip(mean(30)).map(|(now, before)| now + 2.0 * (now - before));
             in_an_hour > now.objective("max_ready_age_seconds", JOBS)
+                && mean(0) > mean(5)
                 && !now.exceeds("oldest_ready_age_seconds", "max_ready_age_seconds", JOBS)
         }
         Incident::WorkerCrash => {
@@ -61,6 +57,7 @@ pub(super) fn holds(incident: Incident, pages: &[Page]) -> bool {
                 |outcome: &str| format!(r#"sqlqueue_attempts_total{{{JOBS},outcome="{outcome}"}}"#);
             history.share(["ok", "error", "lost"].map(attempts), 2, 30)
                 > now.objective("max_lost_ratio", JOBS)
+                && history.increase(&attempts("lost"), 15, 0) > 0.0
         }
         Incident::NoRecovery => now.exceeds("oldest_expired_lease_seconds", "max_expired_age_seconds", JOBS),
         Incident::PoisonJob => now.exceeds("max_attempts", "max_attempts", JOBS),
@@ -71,7 +68,9 @@ pub(super) fn holds(incident: Incident, pages: &[Page]) -> bool {
         // Not while every run is skipped: that is for another alert.
         Incident::OverlappingRuns => {
             history.rows("run", 3) > now.objective("max_skip_ratio", LOG)
-                && history.increase(&rows("run", "ok"), 15, 0) > 0.0
+                && ["skipped", "ok"]
+                    .iter()
+                    .all(|outcome| history.increase(&rows("run", outcome), 15, 0) > 0.0)
         }
         Incident::OrphanedLock => now.exceeds("run_consecutive_skips", "max_consecutive_skips", LOG),
         Incident::FailingStep => {
@@ -81,9 +80,9 @@ pub(super) fn holds(incident: Incident, pages: &[Page]) -> bool {
             last("error") > last("success")
         }
         Incident::SlowStep => {
-            let (recent, past) =
-                (history.duration("comments", 60, 0), history.duration("comments", 1440, 60));
-            recent.zip(past).map(|(recent, past)| recent / past) > now.objective("max_slowdown_ratio", LOG)
+            let (rows, mean) = history.durations("comments", 60, 0);
+            let (past_rows, past_mean) = history.durations("comments", 1440, 60);
+            past_rows >= rows && Some(mean / past_mean) > now.objective("max_slowdown_ratio", LOG)
         }
         Incident::SchedulerStopped => {
             let starts = ["comments", "orders", "reminders", "run"].map(|step| {
@@ -175,8 +174,8 @@ impl History<'_> {
         self.share(["ok", "warning", "error", "skipped"].map(rows), one, 60)
     }
 
-    /// How long a step took on average in so many seconds that ended so many ago.
-    fn duration(&self, step: &str, seconds: usize, ago: usize) -> Option<f64> {
+    /// How often a step ran in so many seconds that ended so many ago, and how long it took on average.
+    fn durations(&self, step: &str, seconds: usize, ago: usize) -> (f64, f64) {
         let grew = |part: &str| {
             self.increase(
                 &format!(r#"sqlqueue_run_step_duration_seconds_{part}{{{LOG},step="{step}"}}"#),
@@ -185,6 +184,6 @@ impl History<'_> {
             )
         };
         let rows = grew("count");
-        (rows > 0.0).then(|| grew("sum") / rows)
+        (rows, grew("sum") / rows)
     }
 }

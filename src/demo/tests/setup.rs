@@ -109,14 +109,15 @@ fn the_banner_says_what_goes_wrong_when_and_where_to_look() {
     for part in [
         "Incident no-workers, from 30s after the start, for 1m30s:\n",
         facts.happens,
-        facts.shows,
+        facts.series,
+        facts.against.unwrap(),
         facts.alert,
         "by 120",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let within = crate::config::duration::text(facts.within / 2);
-    assert!(text.contains(&format!("within {within}: ")), "{text}");
+    assert!(text.contains(&format!("holds within {within}\n")), "{text}");
 
     let endless = DemoOptions { episode: Some(Episode { lasting: None, ..episode }), ..options };
     assert!(banner(&lab.database, &endless, &[]).contains("until the demo is stopped:"));

@@ -44,6 +44,18 @@ impl Page {
     }
 }
 
+impl Page {
+    /// Whether a selector selects anything: a name, and perhaps labels that must be there.
+    pub(in crate::demo) fn selects(&self, selector: &str) -> bool {
+        let (name, labels) = selector.split_once('{').unwrap_or((selector, "}"));
+        let labels: Vec<&str> = labels.trim_end_matches('}').split(',').collect();
+        self.series.keys().any(|series| {
+            let (known, known_labels) = series.split_once('{').unwrap_or((series, ""));
+            known == name && labels.iter().all(|label| known_labels.contains(label))
+        })
+    }
+}
+
 impl Simulation {
     pub(in crate::demo) fn start(seed: u64, episode: Option<Episode>) -> Self {
         let folder = tempfile::tempdir().unwrap();

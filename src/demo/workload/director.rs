@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::Connection;
 use tokio::sync::watch;
 use tracing::info;
 
@@ -18,6 +17,22 @@ use super::script;
 
 /// How wrong the clock of the exporter's host is set.
 const AHEAD_MS: i64 = 10_000;
+
+/// What somebody does to a table, and what undoes it.
+struct Deed {
+    begin: &'static str,
+    end: &'static str,
+}
+
+const STARVING_JOB: Deed = Deed {
+    begin: include_str!("../../../sql/sqlite/incident/starving_job_begin.sql"),
+    end: include_str!("../../../sql/sqlite/incident/starving_job_end.sql"),
+};
+
+const BROKEN_TARGET: Deed = Deed {
+    begin: include_str!("../../../sql/sqlite/incident/broken_target_begin.sql"),
+    end: include_str!("../../../sql/sqlite/incident/broken_target_end.sql"),
+};
 
 /// What is no table, and yet can go wrong.
 #[derive(Debug, Clone)]
@@ -49,22 +64,10 @@ pub(super) async fn director(
 
 async fn begin(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
     match incident {
-        Incident::StarvingJob => {
-            actor
-                .database(|db| {
-                    execute(db, include_str!("../../../sql/sqlite/incident/starving_job_begin.sql"))
-                })
-                .await
-        }
+        Incident::StarvingJob => execute(actor, STARVING_JOB.begin).await,
+        Incident::BrokenTarget => execute(actor, BROKEN_TARGET.begin).await,
         Incident::PoisonJob => {
             actor.database(|db| queue::enqueue(db, script::ENDLESS, Duration::ZERO, u32::MAX).map(drop)).await
-        }
-        Incident::BrokenTarget => {
-            actor
-                .database(|db| {
-                    execute(db, include_str!("../../../sql/sqlite/incident/broken_target_begin.sql"))
-                })
-                .await
         }
         Incident::DatabaseDown => files::move_away(surroundings.database.file()),
         Incident::StateNotSaved => files::block(&surroundings.database.state_file()),
@@ -78,18 +81,8 @@ async fn begin(incident: Incident, actor: &Actor, surroundings: &Surroundings) -
 
 async fn end(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
     match incident {
-        Incident::StarvingJob => {
-            actor
-                .database(|db| execute(db, include_str!("../../../sql/sqlite/incident/starving_job_end.sql")))
-                .await
-        }
-        Incident::BrokenTarget => {
-            actor
-                .database(|db| {
-                    execute(db, include_str!("../../../sql/sqlite/incident/broken_target_end.sql"))
-                })
-                .await
-        }
+        Incident::StarvingJob => execute(actor, STARVING_JOB.end).await,
+        Incident::BrokenTarget => execute(actor, BROKEN_TARGET.end).await,
         Incident::DatabaseDown => files::move_back(surroundings.database.file()),
         Incident::StateNotSaved => files::unblock(&surroundings.database.state_file()),
         Incident::ClockSkew => {
@@ -101,6 +94,6 @@ async fn end(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> 
     }
 }
 
-fn execute(db: &Connection, statement: &str) -> rusqlite::Result<()> {
-    db.execute(statement, ()).map(drop)
+async fn execute(actor: &Actor, statement: &'static str) -> Result<(), DemoError> {
+    actor.database(move |db| db.execute(statement, ()).map(drop)).await
 }

@@ -29,8 +29,8 @@ pub(super) const SCHEDULERS: usize = 2;
 /// Runs the workload on a prepared database until `shutdown` is ready, and returns what happened.
 ///
 /// Every actor stops at its next pause: transactions end, the notification lock is given back,
-/// consumers roll back, an incident ends. Jobs being worked on keep their leases until those lapse, like the jobs of
-/// any worker that is shut down.
+/// consumers roll back, an incident ends. Jobs being worked on keep their leases until those lapse,
+/// like the jobs of any worker that is shut down. An incident may set `host_clock`, the exporter's.
 ///
 /// # Errors
 ///

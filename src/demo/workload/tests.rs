@@ -139,6 +139,12 @@ fn the_seed_and_the_name_make_the_stream() {
 #[test]
 fn meeting_a_poison_job_does_not_move_a_workers_stream() {
     let poison = script::delivery(&mut script::generator(7, "enqueuer"), 0).payload;
+    for poison in [poison, script::ENDLESS] {
+        does_not_move_a_workers_stream(poison);
+    }
+}
+
+fn does_not_move_a_workers_stream(poison: &str) {
     let stream = |every: usize| {
         let mut script = WorkerScript::new(script::generator(7, "worker-1"), 1);
         (0..50)

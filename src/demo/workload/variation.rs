@@ -10,7 +10,7 @@ use super::script::{self, Attempt, Delivery, Event, Fate, RunPlan};
 pub(super) fn delivery(incident: Option<Incident>, usual: Delivery) -> Delivery {
     match incident {
         // A third more than the workers can do.
-        Some(Incident::GrowingBacklog) => Delivery { jobs: usual.jobs.max(3), ..usual },
+        Some(Incident::GrowingBacklog) => Delivery { jobs: 4, then: usual.then * 9 / 10, ..usual },
         _ => usual,
     }
 }
@@ -21,6 +21,8 @@ pub(super) fn attempt(incident: Option<Incident>, payload: &str, usual: Attempt)
         // Four in ten, by how long they would take; soon, so that those who are left can do the work.
         Some(Incident::WorkerCrash) if usual.work % 5 < 2 => Attempt { fate: Fate::Crash, work: 50 },
         Some(Incident::FailedJobs) => Attempt { fate: Fate::Failure, work: 20 },
+        // Steadily, so that the backlog grows steadily.
+        Some(Incident::GrowingBacklog) => Attempt { fate: Fate::Success, work: usual.work.min(900) },
         Some(Incident::PoisonJob) => usual,
         // Somebody has repaired the file.
         _ if payload == script::ENDLESS => Attempt { fate: Fate::Success, ..usual },
