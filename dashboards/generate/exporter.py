@@ -9,7 +9,7 @@ from .promql import heat, quantile
 _SOURCE = 'source=~"$source"'
 
 # A target is a queue or a log; the labels that it does not have are empty.
-_TARGET = "source, queue, attempt_log, run_log, control_table"
+_TARGET = "source, queue, attempt_log, enqueue_log, run_log, control_table"
 
 
 def _series(metric: str, *matchers: str, **equal: str) -> str:

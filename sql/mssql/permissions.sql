@@ -32,7 +32,7 @@ GO
 IF DATABASE_PRINCIPAL_ID(N'sqlqueue_exporter') IS NULL
     CREATE ROLE sqlqueue_exporter;
 GO
-GRANT SELECT (State, LeaseUntil, ClaimedAt, AvailableAt, EnqueuedAt, Attempts, MaxAttempts)
+GRANT SELECT (JobId, State, LeaseUntil, ClaimedAt, AvailableAt, EnqueuedAt, Attempts, MaxAttempts)
 ON OBJECT::[$(SchemaName)].JobQueue TO sqlqueue_exporter;
 GRANT SELECT (AttemptId, Attempt, Outcome, EnqueuedAt, EndedAt, DurationMs)
 ON OBJECT::[$(SchemaName)].JobAttempt TO sqlqueue_exporter;

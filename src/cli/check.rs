@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{CheckArgs, Failure, Options, block_on, load, print};
 use crate::config::{Config, Environment, Global, Source, TargetConfig};
-use crate::sample::{AttemptLogSample, Bounds, ControlTableSample, JobState, RunLogSample, Sample};
+use crate::sample::{JobState, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::state_file::{OpenError, Opened, StateFile};
 use crate::statement::{self, Index, IndexPurpose, TailRequest};
@@ -127,7 +127,7 @@ async fn sample(
     let started = tokio::time::Instant::now();
     let sample = ask(target, &TailRequest::Head, global, connector, connection).await?;
     let took = started.elapsed();
-    if let Some(bounds) = bounds(&sample) {
+    if let Some(bounds) = sample.bounds() {
         let next = TailRequest::After { watermark: bounds.newest_id.unwrap_or(0), gaps: Vec::new() };
         ask(target, &next, global, connector, connection).await?;
     }
@@ -145,16 +145,6 @@ async fn ask(
         .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
     let rows = connection.query(&statement, global.query_timeout).await?;
     Sample::decode(target, &rows)
-}
-
-/// What a log holds; a queue has no such bounds.
-const fn bounds(sample: &Sample) -> Option<Bounds> {
-    match sample {
-        Sample::Queue(_) => None,
-        Sample::AttemptLog(AttemptLogSample { bounds, .. })
-        | Sample::RunLog(RunLogSample { bounds, .. })
-        | Sample::ControlTable(ControlTableSample { bounds, .. }) => Some(*bounds),
-    }
 }
 
 /// A warning when a sample cannot seek for want of an index.
@@ -220,9 +210,7 @@ fn summary(sample: &Sample) -> String {
             }
             text
         }
-        Sample::AttemptLog(AttemptLogSample { bounds, .. })
-        | Sample::RunLog(RunLogSample { bounds, .. })
-        | Sample::ControlTable(ControlTableSample { bounds, .. }) => match bounds.newest_id {
+        log => match log.bounds().and_then(|bounds| bounds.newest_id) {
             Some(newest) => format!("newest row {newest}"),
             None => "no rows yet".to_owned(),
         },

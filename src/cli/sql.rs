@@ -35,7 +35,10 @@ fn describe(
     let next = TailRequest::After { watermark: 0, gaps: Vec::new() };
     let requests: &[(&str, TailRequest)] = match target {
         TargetConfig::Queue(_) => &[("every sample", TailRequest::Head)],
-        TargetConfig::AttemptLog(_) | TargetConfig::RunLog(_) | TargetConfig::ControlTable(_) => {
+        TargetConfig::AttemptLog(_)
+        | TargetConfig::EnqueueLog(_)
+        | TargetConfig::RunLog(_)
+        | TargetConfig::ControlTable(_) => {
             &[("the first sample after a start", TailRequest::Head), ("every sample after it", next)]
         }
     };

@@ -47,7 +47,8 @@ fn global(global: &Global) -> Mapping {
 }
 
 fn source(source: &Source) -> Mapping {
-    let Source { name, database, objectives, queues, attempt_logs, run_logs, control_tables } = source;
+    let Source { name, database, objectives, queues, attempt_logs, enqueue_logs, run_logs, control_tables } =
+        source;
     let (kind, settings) = match database {
         Database::Mssql(server) => ("mssql", mssql(server)),
         Database::Sqlite(sqlite) => ("sqlite", Mapping::default().with("file", path(&sqlite.file))),
@@ -58,6 +59,7 @@ fn source(source: &Source) -> Mapping {
         .with("objectives", objectives::of_source(objectives))
         .with("queues", Yaml::list(queues.iter().map(target::queue)))
         .with("attempt_logs", Yaml::list(attempt_logs.iter().map(target::attempt_log)))
+        .with("enqueue_logs", Yaml::list(enqueue_logs.iter().map(target::enqueue_log)))
         .with("run_logs", Yaml::list(run_logs.iter().map(target::run_log)))
         .with("control_tables", Yaml::list(control_tables.iter().map(target::control_table)))
 }

@@ -53,6 +53,8 @@ pub struct Source {
     pub queues: Vec<Queue>,
     /// Attempt histories of lease queues; names unique within the source.
     pub attempt_logs: Vec<AttemptLog>,
+    /// Tables that keep a row of every job that was enqueued; names unique within the source.
+    pub enqueue_logs: Vec<EnqueueLog>,
     /// Run-log tables; names unique within the source.
     pub run_logs: Vec<RunLog>,
     /// Control tables of notifications; names unique within the source.
@@ -399,6 +401,24 @@ pub struct AttemptLog {
     pub enqueued_at: Option<TimeColumn>,
     /// What the attempts are meant to keep to.
     pub objectives: AttemptLogObjectives,
+    /// Rows read per sample at most.
+    pub batch_size: u32,
+    /// How long a missing id is asked for again.
+    pub late_window: Duration,
+}
+
+/// A table that keeps a row of every job that was enqueued, as a log of the enqueuing: a lease queue
+/// that keeps its finished jobs for a while is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnqueueLog {
+    /// Name, table, predicate and pace.
+    pub target: Target,
+    /// Ascending id column, the primary key.
+    pub id: String,
+    /// Column whose value becomes the label `queue`; without one it is the target's name.
+    pub queue_label: Option<String>,
+    /// When the job was put into its queue: tells a table that was truncated from a quiet one.
+    pub enqueued_at: Option<TimeColumn>,
     /// Rows read per sample at most.
     pub batch_size: u32,
     /// How long a missing id is asked for again.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::raw::{RawAttemptLog, RawControlTable, RawQueue, RawRunLog, RawTarget};
+use super::raw::{RawAttemptLog, RawControlTable, RawEnqueueLog, RawQueue, RawRunLog, RawTarget};
 use super::setting::{Field, Spot};
 
 /// What a target is: the list of a source that it stands in.
@@ -12,6 +12,8 @@ pub enum TargetKind {
     Queue,
     /// The attempt history of a lease queue, under `attempt_logs`.
     AttemptLog,
+    /// A table that keeps a row of every job that was enqueued, under `enqueue_logs`.
+    EnqueueLog,
     /// A run-log table, under `run_logs`.
     RunLog,
     /// A control table of notifications, under `control_tables`.
@@ -25,6 +27,7 @@ impl TargetKind {
         match self {
             Self::Queue => "queues",
             Self::AttemptLog => "attempt_logs",
+            Self::EnqueueLog => "enqueue_logs",
             Self::RunLog => "run_logs",
             Self::ControlTable => "control_tables",
         }
@@ -36,6 +39,7 @@ impl TargetKind {
         match self {
             Self::Queue => "lease",
             Self::AttemptLog => "attempt_log",
+            Self::EnqueueLog => "enqueue_log",
             Self::RunLog => "notification_run_log",
             Self::ControlTable => "notification_control",
         }
@@ -69,12 +73,13 @@ macro_rules! preset {
     };
 }
 
-static PRESETS: [Preset; 9] = [
+static PRESETS: [Preset; 10] = [
     preset!(Queue, "lease"),
     preset!(Queue, "lease_minimal"),
     preset!(Queue, "transactional"),
     preset!(Queue, "transactional_owner"),
     preset!(AttemptLog, "attempt_log"),
+    preset!(EnqueueLog, "enqueue_log"),
     preset!(RunLog, "notification_run_log"),
     preset!(RunLog, "notification_run_log_pl"),
     preset!(ControlTable, "notification_control"),
@@ -173,6 +178,12 @@ overridable!(
     AttemptLog,
     maps: [id, queue_label, outcome, attempt, started_at, ended_at, duration, enqueued_at],
     other: [objectives, batch_size, late_window]
+);
+overridable!(
+    RawEnqueueLog,
+    EnqueueLog,
+    maps: [id, queue_label, enqueued_at],
+    other: [batch_size, late_window]
 );
 overridable!(
     RawRunLog,

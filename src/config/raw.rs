@@ -52,6 +52,7 @@ pub(super) struct RawSource {
     pub(super) objectives: Field<RawSourceObjectives>,
     pub(super) queues: Field<List<RawQueue>>,
     pub(super) attempt_logs: Field<List<RawAttemptLog>>,
+    pub(super) enqueue_logs: Field<List<RawEnqueueLog>>,
     pub(super) run_logs: Field<List<RawRunLog>>,
     pub(super) control_tables: Field<List<RawControlTable>>,
 }
@@ -208,6 +209,23 @@ pub(super) struct RawAttemptLog {
     pub(super) duration: Field<Short<RawDuration>>,
     pub(super) enqueued_at: Field<TimeSetting>,
     pub(super) objectives: Field<RawAttemptLogObjectives>,
+    pub(super) batch_size: Field<u32>,
+    pub(super) late_window: Field<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawEnqueueLog {
+    pub(super) name: Field<String>,
+    pub(super) table: Field<String>,
+    pub(super) preset: Field<String>,
+    pub(super) sample_interval: Field<String>,
+    #[serde(rename = "where")]
+    pub(super) filter: Field<Where>,
+    pub(super) probe: Field<RawProbe>,
+    pub(super) id: Field<String>,
+    pub(super) queue_label: Field<String>,
+    pub(super) enqueued_at: Field<TimeSetting>,
     pub(super) batch_size: Field<u32>,
     pub(super) late_window: Field<String>,
 }

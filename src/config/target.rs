@@ -1,6 +1,6 @@
 //! A target of any kind, as configured.
 
-use super::{AttemptLog, ControlTable, Queue, RunLog, Source, Target};
+use super::{AttemptLog, ControlTable, EnqueueLog, Queue, RunLog, Source, Target};
 
 /// One thing that is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub enum TargetConfig<'a> {
     Queue(&'a Queue),
     /// An attempt log.
     AttemptLog(&'a AttemptLog),
+    /// An enqueue log.
+    EnqueueLog(&'a EnqueueLog),
     /// A run log.
     RunLog(&'a RunLog),
     /// A control table.
@@ -16,13 +18,15 @@ pub enum TargetConfig<'a> {
 }
 
 impl Source {
-    /// The targets of the source: queues, then attempt logs, then run logs, then control tables.
+    /// The targets of the source: queues, then attempt logs, then enqueue logs, then run logs, then
+    /// control tables.
     pub fn targets(&self) -> impl Iterator<Item = TargetConfig<'_>> {
         let queues = self.queues.iter().map(TargetConfig::Queue);
         let attempt_logs = self.attempt_logs.iter().map(TargetConfig::AttemptLog);
+        let enqueue_logs = self.enqueue_logs.iter().map(TargetConfig::EnqueueLog);
         let run_logs = self.run_logs.iter().map(TargetConfig::RunLog);
         let control_tables = self.control_tables.iter().map(TargetConfig::ControlTable);
-        queues.chain(attempt_logs).chain(run_logs).chain(control_tables)
+        queues.chain(attempt_logs).chain(enqueue_logs).chain(run_logs).chain(control_tables)
     }
 }
 
@@ -33,6 +37,7 @@ impl<'a> TargetConfig<'a> {
         match self {
             Self::Queue(queue) => &queue.target,
             Self::AttemptLog(log) => &log.target,
+            Self::EnqueueLog(log) => &log.target,
             Self::RunLog(log) => &log.target,
             Self::ControlTable(control) => &control.target,
         }
@@ -44,6 +49,7 @@ impl<'a> TargetConfig<'a> {
         match self {
             Self::Queue(_) => "queue",
             Self::AttemptLog(_) => "attempt_log",
+            Self::EnqueueLog(_) => "enqueue_log",
             Self::RunLog(_) => "run_log",
             Self::ControlTable(_) => "control_table",
         }

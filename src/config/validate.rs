@@ -7,6 +7,7 @@ mod attempt_log;
 mod checker;
 mod column;
 mod control_table;
+mod enqueue_log;
 mod lease;
 mod log;
 mod objectives;

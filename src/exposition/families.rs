@@ -83,6 +83,8 @@ families! {
         "Objective of the configuration: how often an unfinished job may have been tried.";
     OBJECTIVE_MAX_FAILED_JOBS = Gauge "sqlqueue_objective_max_failed_jobs":
         "Objective of the configuration: how many failed jobs may lie in the table.";
+    ENQUEUED = Counter "sqlqueue_enqueued":
+        "Jobs put into the queue, each counted once.";
     ATTEMPTS = Counter "sqlqueue_attempts":
         "Attempts at jobs that ended, by outcome, each counted once.";
     RETRIES = Counter "sqlqueue_retries":

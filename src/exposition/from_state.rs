@@ -55,6 +55,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
     // withdrawn, too: a series must not go over to another table.
     let mut queue_names = HashSet::new();
     let mut attempt_names = HashSet::new();
+    let mut enqueued_names = HashSet::new();
     let mut reclaim_names = HashSet::new();
     let with_history = queues_with_history(source);
     for target in &source.targets {
@@ -85,6 +86,14 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                 for (name, queue) in &state.log.series {
                     if attempt_names.insert(name.as_str()) {
                         add_attempts(page, source, name, state, queue);
+                    }
+                }
+            }
+            TargetData::EnqueueLog(state) => {
+                add_log(page, labels, &state.log);
+                for (name, enqueued) in &state.log.series {
+                    if enqueued_names.insert(name.as_str()) {
+                        page.add(&family::ENQUEUED, of_queue(source, name), Value::Count(*enqueued));
                     }
                 }
             }

@@ -39,13 +39,9 @@ pub(super) fn decode(log: &AttemptLog, rows: &Rows) -> Result<AttemptLogSample, 
     let reader = Reader::new(rows)?;
     let first = reader.first()?;
     let attempts = reader.entries(|id, row| {
-        let queue = match &log.queue_label {
-            Some(_) => row.label("queue")?.unwrap_or_default(),
-            None => log.target.name.clone(),
-        };
         Ok(Attempt {
             id,
-            queue,
+            queue: row.queue(log.queue_label.as_ref(), &log.target)?,
             outcome: row.outcome()?,
             number: row.measured("attempt")?,
             duration_ms: match &log.duration {

@@ -5,12 +5,14 @@
 
 mod attempt_log;
 mod control_table;
+mod enqueue_log;
 mod queue;
 mod rows;
 mod run_log;
 
 pub use attempt_log::{Attempt, AttemptLogSample};
 pub use control_table::{ControlTableSample, Notification};
+pub use enqueue_log::{EnqueueLogSample, EnqueuedJob};
 pub use queue::{Claim, JobState, QueueFacts, QueueSample};
 pub use run_log::{RunLogSample, StepEntry};
 
@@ -37,6 +39,8 @@ pub enum Sample {
     Queue(QueueSample),
     /// Of an attempt log.
     AttemptLog(AttemptLogSample),
+    /// Of an enqueue log.
+    EnqueueLog(EnqueueLogSample),
     /// Of a run log.
     RunLog(RunLogSample),
     /// Of a control table.
@@ -54,9 +58,22 @@ impl Sample {
         Ok(match target {
             TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
             TargetConfig::AttemptLog(log) => Self::AttemptLog(attempt_log::decode(log, rows)?),
+            TargetConfig::EnqueueLog(log) => Self::EnqueueLog(enqueue_log::decode(log, rows)?),
             TargetConfig::RunLog(log) => Self::RunLog(run_log::decode(log, rows)?),
             TargetConfig::ControlTable(_) => Self::ControlTable(control_table::decode(rows)?),
         })
+    }
+
+    /// What a log holds; a queue has no such bounds.
+    #[must_use]
+    pub const fn bounds(&self) -> Option<Bounds> {
+        match self {
+            Self::Queue(_) => None,
+            Self::AttemptLog(AttemptLogSample { bounds, .. })
+            | Self::EnqueueLog(EnqueueLogSample { bounds, .. })
+            | Self::RunLog(RunLogSample { bounds, .. })
+            | Self::ControlTable(ControlTableSample { bounds, .. }) => Some(*bounds),
+        }
     }
 
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
@@ -65,6 +82,7 @@ impl Sample {
         match self {
             Self::Queue(QueueSample { now_ms, .. })
             | Self::AttemptLog(AttemptLogSample { now_ms, .. })
+            | Self::EnqueueLog(EnqueueLogSample { now_ms, .. })
             | Self::RunLog(RunLogSample { now_ms, .. })
             | Self::ControlTable(ControlTableSample { now_ms, .. }) => *now_ms,
         }

@@ -144,10 +144,7 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
         totals.insert(queue.target.name.clone(), Totals::default());
     }
     // Several rows can share a label after trimming; they are one queue.
-    let name = |row: Row<'_>| match &queue.queue_label {
-        Some(_) => Ok::<_, SourceError>(row.label("queue")?.unwrap_or_default()),
-        None => Ok(queue.target.name.clone()),
-    };
+    let name = |row: Row<'_>| row.queue(queue.queue_label.as_ref(), &queue.target);
     let mut claims = queue.id.is_some().then(Vec::new);
     for row in reader.rows() {
         if let Some(claims) = &mut claims

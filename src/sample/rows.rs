@@ -149,6 +149,14 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The queue that the row belongs to: a value of the column that names it, or else the target.
+    pub(super) fn queue(self, label: Option<&String>, target: &Target) -> Result<String, SourceError> {
+        match label {
+            Some(_) => Ok(self.label("queue")?.unwrap_or_default()),
+            None => Ok(target.name.clone()),
+        }
+    }
+
     /// The outcome, one of the words of its kind of log.
     pub(super) fn outcome<O: OutcomeWord>(self) -> Result<O, SourceError> {
         let name = self.label("outcome")?.unwrap_or_default();

@@ -11,6 +11,7 @@ pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
     let id = match target {
         TargetConfig::Queue(queue) => queue.id.as_ref(),
         TargetConfig::AttemptLog(log) => Some(&log.id),
+        TargetConfig::EnqueueLog(log) => Some(&log.id),
         TargetConfig::RunLog(log) => Some(&log.id),
         TargetConfig::ControlTable(control) => Some(&control.id),
     };

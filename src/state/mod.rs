@@ -2,6 +2,7 @@
 
 mod attempt_log;
 mod control_table;
+mod enqueue_log;
 pub mod histogram;
 mod labels;
 mod log;
@@ -15,6 +16,7 @@ mod tail;
 
 pub use attempt_log::{AttemptLogState, AttemptState, Told};
 pub use control_table::{ControlTableState, KindState};
+pub use enqueue_log::EnqueueLogState;
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Limits, Log, LogRow};
@@ -105,6 +107,8 @@ pub enum TargetData {
     Queue(QueueState),
     /// Of an attempt log.
     AttemptLog(AttemptLogState),
+    /// Of an enqueue log.
+    EnqueueLog(EnqueueLogState),
     /// Of a run log.
     RunLog(RunLogState),
     /// Of a control table.
@@ -123,6 +127,7 @@ impl State {
             data: match target {
                 TargetConfig::Queue(queue) => TargetData::Queue(QueueState::new(queue, max)),
                 TargetConfig::AttemptLog(log) => TargetData::AttemptLog(AttemptLogState::new(log, max)),
+                TargetConfig::EnqueueLog(log) => TargetData::EnqueueLog(EnqueueLogState::new(log, max)),
                 TargetConfig::RunLog(log) => TargetData::RunLog(RunLogState::new(log, max)),
                 TargetConfig::ControlTable(control) => {
                     TargetData::ControlTable(ControlTableState::new(control, max))
@@ -170,7 +175,7 @@ impl TargetData {
     pub const fn is_counted(&self) -> bool {
         match self {
             Self::Queue(queue) => queue.reclaims.is_some(),
-            Self::AttemptLog(_) | Self::RunLog(_) | Self::ControlTable(_) => true,
+            Self::AttemptLog(_) | Self::EnqueueLog(_) | Self::RunLog(_) | Self::ControlTable(_) => true,
         }
     }
 }
@@ -181,6 +186,7 @@ impl TargetState {
         match (&mut self.data, saved) {
             (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
             (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.restore(saved),
+            (TargetData::EnqueueLog(state), TargetData::EnqueueLog(saved)) => state.log.restore(saved.log),
             (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
             (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
                 state.log.restore(saved.log)
@@ -194,6 +200,9 @@ impl TargetState {
     pub fn request(&self, target: TargetConfig<'_>) -> TailRequest {
         match (&self.data, target) {
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log)) => {
+                state.log.tail.request(log.batch_size)
+            }
+            (TargetData::EnqueueLog(state), TargetConfig::EnqueueLog(log)) => {
                 state.log.tail.request(log.batch_size)
             }
             (TargetData::RunLog(state), TargetConfig::RunLog(log)) => state.log.tail.request(log.batch_size),
@@ -213,6 +222,9 @@ impl TargetState {
                 Progress::default()
             }
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {
+                state.apply(log, sample, max_label_values)
+            }
+            (TargetData::EnqueueLog(state), TargetConfig::EnqueueLog(log), Sample::EnqueueLog(sample)) => {
                 state.apply(log, sample, max_label_values)
             }
             (TargetData::RunLog(state), TargetConfig::RunLog(log), Sample::RunLog(sample)) => {

@@ -4,7 +4,7 @@ mod index;
 mod log;
 
 pub(super) use index::{create_index, seek};
-pub(super) use log::{attempt_log, control_table, run_log, tail};
+pub(super) use log::{attempt_log, control_table, enqueue_log, run_log, tail};
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -37,6 +37,7 @@ pub fn indexes(target: TargetConfig<'_>) -> Vec<Index<'_>> {
     match target {
         TargetConfig::Queue(queue) => open_jobs(queue).into_iter().chain(related_rows(queue)).collect(),
         TargetConfig::AttemptLog(log) => of_log(&log.id),
+        TargetConfig::EnqueueLog(log) => of_log(&log.id),
         TargetConfig::RunLog(log) => of_log(&log.id),
         TargetConfig::ControlTable(control) => of_log(&control.id),
     }

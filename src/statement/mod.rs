@@ -122,6 +122,9 @@ pub fn sample(
         TargetConfig::AttemptLog(log) => {
             render(dialect, "sample/attempt_log.sql", context::attempt_log(dialect, base, tail, log))?
         }
+        TargetConfig::EnqueueLog(log) => {
+            render(dialect, "sample/enqueue_log.sql", context::enqueue_log(dialect, base, tail, log))?
+        }
         TargetConfig::RunLog(log) => {
             render(dialect, "sample/run_log.sql", context::run_log(dialect, base, tail, log))?
         }
@@ -165,7 +168,7 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
 }
 
 /// Every template below `sql/` that a statement is made of. Tests render each of them.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
     ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
     ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
@@ -176,6 +179,7 @@ const FILES: [(&str, &str); 12] = [
     ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),
     ("sample/ending.sql", include_str!("../../sql/sample/ending.sql")),
     ("sample/attempt_log.sql", include_str!("../../sql/sample/attempt_log.sql")),
+    ("sample/enqueue_log.sql", include_str!("../../sql/sample/enqueue_log.sql")),
     ("sample/run_log.sql", include_str!("../../sql/sample/run_log.sql")),
     ("sample/control_table.sql", include_str!("../../sql/sample/control_table.sql")),
 ];

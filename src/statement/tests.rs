@@ -50,6 +50,8 @@ const TARGETS: &str = "    queues:
         max_attempts: 5
     attempt_logs:
       - { name: attempts, preset: attempt_log, queue_label: QueueName, where: { Tenant: 1 }, probe: { base_table: Job } }
+    enqueue_logs:
+      - { name: enqueued, preset: enqueue_log, queue_label: QueueName, where: { Tenant: 1 } }
     run_logs:
       - { name: runs, preset: notification_run_log_pl, lock: { resource: run } }
       - { name: hhmmss, table: T, id: Id, step: S, duration: { column: Took, unit: hhmmss }, outcome: { default: ok } }

@@ -11,6 +11,7 @@ mod attempts;
 mod backend;
 mod binary;
 mod cli;
+mod enqueued;
 mod faults;
 mod foreign_state;
 mod hang;

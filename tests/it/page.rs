@@ -20,6 +20,8 @@ const EVERYTHING: &str = "    queues:
       - { name: jobs, preset: lease }
     attempt_logs:
       - { name: jobs, preset: attempt_log }
+    enqueue_logs:
+      - { name: jobs, preset: enqueue_log }
     run_logs:
       - { name: runs, preset: notification_run_log, lock: { resource: run } }
       - { name: live, preset: notification_run_log, table: LiveLog, mutable: true }

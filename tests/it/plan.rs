@@ -105,8 +105,9 @@ fn a_related_table_is_sought_by_its_key_for_each_unfinished_job() {
 }
 
 /// Each kind of log.
-const LOGS: [&str; 4] = [
+const LOGS: [&str; 5] = [
     "attempt_logs: [{ name: jobs, preset: attempt_log }]",
+    "enqueue_logs: [{ name: jobs, preset: enqueue_log }]",
     "run_logs: [{ name: runs, preset: notification_run_log, lock: { resource: run } }]",
     "run_logs: [{ name: runs, preset: notification_run_log, mutable: true }]",
     "control_tables: [{ name: events, preset: notification_control }]",

@@ -145,6 +145,8 @@ const EVERY_MAPPING: &str = "    queues:
         ended_at: { column: Zoned, zone: offset }
         enqueued_at: { column: UnixMs, encoding: unix_ms, sentinels: [0] }
         outcome: { column: Label, rules: [{ equals: 'it''s', outcome: ok }], default: error }
+    enqueue_logs:
+      - { name: wide, table: Wide, id: Id, queue_label: Label, where: { Number: 3 }, enqueued_at: { column: Utc, zone: server } }
     run_logs:
       - name: published
         preset: notification_run_log_pl
@@ -193,7 +195,10 @@ async fn every_mapping(db: &Backend) {
 fn requests(target: TargetConfig<'_>) -> Vec<TailRequest> {
     match target {
         TargetConfig::Queue(_) => vec![TailRequest::Head],
-        TargetConfig::RunLog(_) | TargetConfig::AttemptLog(_) | TargetConfig::ControlTable(_) => {
+        TargetConfig::AttemptLog(_)
+        | TargetConfig::EnqueueLog(_)
+        | TargetConfig::RunLog(_)
+        | TargetConfig::ControlTable(_) => {
             vec![TailRequest::Head, TailRequest::After { watermark: 4, gaps: vec![(1, 1), (3, 3)] }]
         }
     }

@@ -7,8 +7,9 @@ use super::yaml::{Mapping, Yaml};
 use super::{objectives, time};
 use crate::config::identifier;
 use crate::config::model::{
-    AttemptLog, Attempts, AttemptsCount, ControlTable, DurationColumn, DurationUnit, Lease, MappedState,
-    MaxAttempts, Probe, Queue, RowState, RunLog, TableName, Target, TimeColumn, TimeEncoding, TimeZone,
+    AttemptLog, Attempts, AttemptsCount, ControlTable, DurationColumn, DurationUnit, EnqueueLog, Lease,
+    MappedState, MaxAttempts, Probe, Queue, RowState, RunLog, TableName, Target, TimeColumn, TimeEncoding,
+    TimeZone,
 };
 use crate::config::outcome::{OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 
@@ -45,6 +46,14 @@ pub(super) fn attempt_log(log: &AttemptLog) -> Mapping {
         .with("duration", log.duration.as_ref().map(duration_column))
         .with("enqueued_at", log.enqueued_at.as_ref().map(time_column))
         .with("objectives", objectives::of_attempt_log(&log.objectives));
+    tail(mapping, log.batch_size, log.late_window)
+}
+
+pub(super) fn enqueue_log(log: &EnqueueLog) -> Mapping {
+    let mapping = common(&log.target)
+        .with("id", column(&log.id))
+        .with("queue_label", log.queue_label.as_deref().map(column))
+        .with("enqueued_at", log.enqueued_at.as_ref().map(time_column));
     tail(mapping, log.batch_size, log.late_window)
 }
 

@@ -75,6 +75,15 @@ sources:
         objectives: { max_lost_ratio: none }
         batch_size: 20
         late_window: 0s
+    enqueue_logs:
+      - name: enqueued
+        table: Jobs
+        id: JobId
+        queue_label: Queue
+        enqueued_at: { column: EnqueuedAt, zone: offset }
+        where: { Kind: 1 }
+        batch_size: 30
+        late_window: 1m
     run_logs:
       - name: runs
         table: Log

@@ -287,13 +287,13 @@ fn several_mistakes_are_reported_together_in_the_order_of_the_file() {
 fn names_are_unique_in_their_scope_only() {
     let source = |name: &str| {
         format!(
-            "  - name: {name}\n    {SQLITE}\n    queues: [{{ name: x, preset: lease }}]\n    attempt_logs: [{{ name: x, preset: attempt_log }}]\n    run_logs: [{{ name: x, preset: notification_run_log }}]\n    control_tables: [{{ name: x, preset: notification_control }}]\n"
+            "  - name: {name}\n    {SQLITE}\n    queues: [{{ name: x, preset: lease }}]\n    attempt_logs: [{{ name: x, preset: attempt_log }}]\n    enqueue_logs: [{{ name: x, preset: enqueue_log }}]\n    run_logs: [{{ name: x, preset: notification_run_log }}]\n    control_tables: [{{ name: x, preset: notification_control }}]\n"
         )
     };
     assert_eq!(config(&format!("sources:\n{}{}", source("a"), source("b"))).sources.len(), 2);
     assert_eq!(
         errors(&format!("sources:\n{}{}", source("a"), source("a"))),
-        "config.yaml:8:11: key `sources[1].name`: `a` is also the name on line 2; names in sources are unique"
+        "config.yaml:9:11: key `sources[1].name`: `a` is also the name on line 2; names in sources are unique"
     );
 }
 
@@ -376,6 +376,15 @@ sources:
         enqueued_at: EnqueuedAt
         batch_size: 1000
         late_window: 10m
+    enqueue_logs:
+      - name: orders
+        table: dbo.JobQueue
+        preset: enqueue_log
+        id: JobId
+        queue_label: QueueName
+        enqueued_at: { column: EnqueuedAt, encoding: native, zone: Central European Standard Time }
+        batch_size: 1000
+        late_window: 10m
     run_logs:
       - name: notifications
         table: dbo.tabela_przebiegow
@@ -414,7 +423,13 @@ sources:
 "#;
     let config = config(file);
     let counts = |source: &crate::config::Source| {
-        (source.queues.len(), source.attempt_logs.len(), source.run_logs.len(), source.control_tables.len())
+        [
+            source.queues.len(),
+            source.attempt_logs.len(),
+            source.enqueue_logs.len(),
+            source.run_logs.len(),
+            source.control_tables.len(),
+        ]
     };
-    assert_eq!(config.sources.iter().map(counts).collect::<Vec<_>>(), [(1, 1, 1, 1), (1, 0, 0, 0)]);
+    assert_eq!(config.sources.iter().map(counts).collect::<Vec<_>>(), [[1, 1, 1, 1, 1], [1, 0, 0, 0, 0]]);
 }

@@ -108,6 +108,18 @@ fn the_transactional_presets_hold_ready_rows_only() {
 }
 
 #[test]
+fn the_enqueue_log_preset_reads_the_lease_queue_by_its_id() {
+    let log = config(&with_target(SQLITE, "enqueue_logs", "preset: enqueue_log"))
+        .sources
+        .remove(0)
+        .enqueue_logs
+        .remove(0);
+    assert_eq!(log.target.table, queue("preset: lease").target.table);
+    assert_eq!((log.id.as_str(), log.queue_label), ("JobId", None));
+    assert_eq!(log.enqueued_at, utc("EnqueuedAt"));
+}
+
+#[test]
 fn the_attempt_log_preset_maps_the_whole_table() {
     let log = attempt_log("preset: attempt_log");
     assert_eq!(log.target.table, table("JobAttempt"));
@@ -203,9 +215,10 @@ fn null_removes_what_the_preset_gives() {
 }
 
 /// Every list of a source, with keys of its targets that say nothing of a column.
-const LISTS: [(TargetKind, &str); 4] = [
+const LISTS: [(TargetKind, &str); 5] = [
     (TargetKind::Queue, "count_done: true\nobjectives: { max_ready_age: 1m }\nprobe: { role: reader }"),
     (TargetKind::AttemptLog, "batch_size: 100\nlate_window: 1m"),
+    (TargetKind::EnqueueLog, "batch_size: 100\nlate_window: 1m"),
     (TargetKind::RunLog, "steps: [a, b]\nlock: { resource: r }\nbatch_size: 100\nlate_window: 1m"),
     (TargetKind::ControlTable, "kinds: [a, b]\nbatch_size: 100\nlate_window: 1m"),
 ];
@@ -230,7 +243,7 @@ fn a_target_that_maps_no_column_takes_the_preset_of_the_shipped_table() {
 
 #[test]
 fn a_target_that_says_anything_of_a_column_starts_from_nothing() {
-    let maps: [(TargetKind, &[&str]); 4] = [
+    let maps: [(TargetKind, &[&str]); 5] = [
         (
             TargetKind::Queue,
             &[
@@ -250,6 +263,7 @@ fn a_target_that_says_anything_of_a_column_starts_from_nothing() {
             TargetKind::AttemptLog,
             &["id", "queue_label", "outcome", "attempt", "started_at", "ended_at", "duration", "enqueued_at"],
         ),
+        (TargetKind::EnqueueLog, &["id", "queue_label", "enqueued_at"]),
         (
             TargetKind::RunLog,
             &["id", "step", "run_step", "start", "end", "duration", "candidates", "outcome", "mutable"],
@@ -310,6 +324,5 @@ fn an_unknown_preset_suggests_the_nearest_and_reports_nothing_else() {
 #[test]
 fn the_kinds_of_presets_are_the_lists_of_a_source() {
     let kinds: HashSet<String> = presets().iter().map(|preset| preset.kind.to_string()).collect();
-    let expected = [TargetKind::Queue, TargetKind::AttemptLog, TargetKind::RunLog, TargetKind::ControlTable];
-    assert_eq!(kinds, expected.iter().map(|kind| kind.key().to_owned()).collect());
+    assert_eq!(kinds, LISTS.iter().map(|(kind, _)| kind.key().to_owned()).collect());
 }

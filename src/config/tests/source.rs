@@ -140,7 +140,7 @@ fn a_source_is_exactly_one_database() {
 #[test]
 fn a_source_watches_something() {
     let expected = "config.yaml:2:5: key `sources[0]`: watches nothing; add `queues`, `attempt_logs`, \
-                    `run_logs` or `control_tables`";
+                    `enqueue_logs`, `run_logs` or `control_tables`";
     assert_eq!(errors(&format!("sources:\n  - name: a\n    {SQLITE}\n")), expected);
     assert_eq!(
         errors(&format!("sources:\n  - name: a\n    {SQLITE}\n    queues: []\n    run_logs:\n")),

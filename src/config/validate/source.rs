@@ -4,7 +4,7 @@ use serde_saphyr::Spanned;
 
 use super::checker::{Checker, Names};
 use super::target::{Backend, Scope};
-use super::{InForce, attempt_log, control_table, objectives, queue, run_log};
+use super::{InForce, attempt_log, control_table, enqueue_log, objectives, queue, run_log};
 use crate::config::Secret;
 use crate::config::model::{
     Database, Encryption, Endpoint, Global, Mssql, PasswordSource, Source, Sqlite, Trust,
@@ -54,14 +54,18 @@ pub(super) fn source(
     let lists = [
         is_empty(&raw.queues),
         is_empty(&raw.attempt_logs),
+        is_empty(&raw.enqueue_logs),
         is_empty(&raw.run_logs),
         is_empty(&raw.control_tables),
     ];
     if lists.iter().all(|empty| *empty) {
-        checker.report(at, "watches nothing; add `queues`, `attempt_logs`, `run_logs` or `control_tables`");
+        let message = "watches nothing; add `queues`, `attempt_logs`, `enqueue_logs`, `run_logs` or \
+                       `control_tables`";
+        checker.report(at, message);
     }
     let queues = checker.targets(raw.queues, &scope, queue::queue);
     let attempt_logs = checker.targets(raw.attempt_logs, &scope, attempt_log::attempt_log);
+    let enqueue_logs = checker.targets(raw.enqueue_logs, &scope, enqueue_log::enqueue_log);
     let run_logs = checker.targets(raw.run_logs, &scope, run_log::run_log);
     let control_tables = checker.targets(raw.control_tables, &scope, control_table::control_table);
     Some(Source {
@@ -70,6 +74,7 @@ pub(super) fn source(
         objectives,
         queues,
         attempt_logs,
+        enqueue_logs,
         run_logs,
         control_tables,
     })

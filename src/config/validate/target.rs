@@ -60,6 +60,7 @@ impl Checker<'_> {
         let mut names = Names::new(match R::KIND {
             TargetKind::Queue => "the queues of a source",
             TargetKind::AttemptLog => "the attempt logs of a source",
+            TargetKind::EnqueueLog => "the enqueue logs of a source",
             TargetKind::RunLog => "the run logs of a source",
             TargetKind::ControlTable => "the control tables of a source",
         });

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{Base, Time, column, time};
 use crate::config::{
-    AttemptLog, AttemptOutcome, ControlTable, DurationColumn, DurationUnit, Outcome, OutcomeRules,
-    OutcomeTest, OutcomeWord, RunLog,
+    AttemptLog, AttemptOutcome, ControlTable, DurationColumn, DurationUnit, EnqueueLog, Outcome,
+    OutcomeRules, OutcomeTest, OutcomeWord, RunLog,
 };
 use crate::statement::Value;
 use crate::statement::{Dialect, GAPS_PER_SAMPLE, Parameter, TailRequest, quote};
@@ -43,6 +43,12 @@ pub(in crate::statement) struct AttemptColumns {
     started_at: Option<Time>,
     ended_at: Option<Time>,
     duration: Option<DurationShape>,
+    enqueued_at: Option<Time>,
+}
+
+#[derive(Serialize)]
+pub(in crate::statement) struct EnqueueColumns {
+    queue_label: Option<String>,
     enqueued_at: Option<Time>,
 }
 
@@ -122,6 +128,19 @@ pub(in crate::statement) fn attempt_log(
         started_at: time(dialect, &log.started_at),
         ended_at: time(dialect, &log.ended_at),
         duration: duration(dialect, &log.duration),
+        enqueued_at: time(dialect, &log.enqueued_at),
+    };
+    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size, columns }
+}
+
+pub(in crate::statement) fn enqueue_log(
+    dialect: Dialect,
+    base: Base,
+    tail: TailContext,
+    log: &EnqueueLog,
+) -> LogContext<EnqueueColumns> {
+    let columns = EnqueueColumns {
+        queue_label: column(dialect, &log.queue_label),
         enqueued_at: time(dialect, &log.enqueued_at),
     };
     LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size, columns }

@@ -195,7 +195,7 @@ fn oldest_point(state: &State) -> Option<Duration> {
     let targets = state.sources.iter().flat_map(|source| &source.targets);
     let queues = targets.filter_map(|target| match &target.data {
         TargetData::Queue(queue) => Some(queue),
-        TargetData::AttemptLog(_) | TargetData::RunLog(_) | TargetData::ControlTable(_) => None,
+        _ => None,
     });
     let trends = queues.flat_map(|queue| queue.trends.iter());
     trends.filter_map(|(_, trend)| trend.points().next()).map(|point| point.from).min()

@@ -14,7 +14,8 @@ use super::words;
 use crate::config::{AttemptOutcome, OutcomeWord};
 use crate::source::Reason;
 use crate::state::{
-    AttemptLogState, ControlTableState, LastError, SourceState, State, TargetData, TargetState,
+    AttemptLogState, ControlTableState, EnqueueLogState, LastError, SourceState, State, TargetData,
+    TargetState,
 };
 
 /// One source.
@@ -30,6 +31,7 @@ pub(super) struct SourceView {
     pub(super) queues: Vec<TargetView<Vec<QueueView>>>,
     pub(super) run_logs: Vec<TargetView<RunLogView>>,
     pub(super) attempts: Vec<AttemptRow>,
+    pub(super) enqueued: Vec<EnqueuedRow>,
     pub(super) notifications: Vec<NotificationRow>,
     pub(super) sampling: Vec<SamplingRow>,
     /// The last errors, those that say the same taken together.
@@ -54,6 +56,14 @@ pub(super) struct AttemptRow {
     /// In the order of [`AttemptOutcome::ALL`].
     pub(super) counts: Vec<String>,
     pub(super) retries: String,
+}
+
+/// Jobs put into one queue.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct EnqueuedRow {
+    pub(super) log: String,
+    pub(super) queue: String,
+    pub(super) count: String,
 }
 
 /// Notifications of one kind.
@@ -126,6 +136,7 @@ pub(super) fn view(
         queues: Vec::new(),
         run_logs: Vec::new(),
         attempts: Vec::new(),
+        enqueued: Vec::new(),
         notifications: Vec::new(),
         sampling: source.targets.iter().map(|target| sampling(target, now)).collect(),
         errors: errors(source, now),
@@ -146,6 +157,7 @@ pub(super) fn view(
                 view.run_logs.push(TargetView { name, withdrawn, view: log });
             }
             TargetData::AttemptLog(log) => view.attempts.extend(attempts(target, log)),
+            TargetData::EnqueueLog(log) => view.enqueued.extend(enqueued(target, log)),
             TargetData::ControlTable(control) => {
                 view.notifications.extend(notifications(target, control, is_fresh.then_some(clock_ms)));
             }
@@ -199,6 +211,14 @@ fn attempts<'a>(target: &'a TargetState, log: &'a AttemptLogState) -> impl Itera
             })
             .collect(),
         retries: if log.told.retries { count(attempts.retries) } else { "not told".to_owned() },
+    })
+}
+
+fn enqueued<'a>(target: &'a TargetState, log: &'a EnqueueLogState) -> impl Iterator<Item = EnqueuedRow> + 'a {
+    log.log.series.iter().map(|(queue, jobs)| EnqueuedRow {
+        log: visible(&target.name),
+        queue: visible(queue),
+        count: count(*jobs),
     })
 }
 

@@ -273,7 +273,7 @@ fn every_statement_of_the_demo_runs_as_it_is_printed() {
     let script = run_with(demo.config_yaml(), &["sql"]).stdout;
     let statements = script.lines().filter(|line| line.starts_with("-- source ")).count();
     // A queue has one and each log two: at its start, and from then on.
-    assert_eq!(statements, 8);
+    assert_eq!(statements, 10);
     assert_eq!(run_script(&database, &script), vec![1; statements], "{script}");
 }
 

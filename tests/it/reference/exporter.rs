@@ -19,6 +19,7 @@ pub fn targets<D: Database>(db: &D) -> String {
       - {{ name: jobs }}
       - {{ name: work, preset: {}, table: WorkQueue }}
     attempt_logs: [{{ name: jobs }}]
+    enqueue_logs: [{{ name: jobs }}]
     run_logs: [{{ name: notifications, steps: [comments, run], lock: {{ resource: {} }} }}]
     control_tables: [{{ name: notifications, kinds: [comment] }}]
 ",
@@ -41,6 +42,7 @@ async fn what_happens_in_the_queues_and_runs_is_what_the_series_say<D: Database>
     let of_runs = |family: &str, labels: &str| {
         format!(r#"sqlqueue_run_{family}{{source="db",run_log="notifications"{labels}}}"#)
     };
+    let enqueued = r#"sqlqueue_enqueued_total{source="db",queue="jobs"}"#;
     let told = r#"sqlqueue_notifications_total{source="db",control_table="notifications",kind="comment"}"#;
     let work = r#"sqlqueue_jobs{source="db",queue="work",state="ready"}"#;
 
@@ -51,6 +53,7 @@ async fn what_happens_in_the_queues_and_runs_is_what_the_series_say<D: Database>
     for outcome in ["ok", "error", "lost"] {
         empty.assert(&attempts(outcome), 0.0);
     }
+    empty.assert(enqueued, 0.0);
     empty.assert(told, 0.0);
     empty.assert(work, 0.0);
 
@@ -99,6 +102,7 @@ async fn what_happens_in_the_queues_and_runs_is_what_the_series_say<D: Database>
     let lapsed_for =
         series.get(r#"sqlqueue_oldest_expired_lease_seconds{source="db",queue="jobs"}"#).unwrap();
     assert!((3600.0..7200.0).contains(&lapsed_for), "{lapsed_for}");
+    series.assert(enqueued, 8.0);
     series.assert(&attempts("ok"), 1.0);
     series.assert(&attempts("error"), 2.0);
     series.assert(&attempts("lost"), 0.0);
@@ -119,6 +123,7 @@ async fn what_happens_in_the_queues_and_runs_is_what_the_series_say<D: Database>
     let series = sample().await;
     series.assert(&jobs("expired"), 0.0);
     series.assert(&jobs("ready"), 3.0);
+    series.assert(enqueued, 8.0);
     series.assert(&attempts("lost"), 1.0);
     series.assert(&of_runs("consecutive_skips", ""), 0.0);
     series.assert(&of_runs("lock_held", ""), 0.0);
@@ -128,6 +133,6 @@ async fn what_happens_in_the_queues_and_runs_is_what_the_series_say<D: Database>
 async fn a_check_finds_every_table_and_index_that_it_wants<D: Database>(db: D) {
     let checked = db.check(&targets(&db));
     assert_eq!(checked.code, Some(0), "{checked:?}");
-    let summary = "5 good targets, 0 warnings, 0 failures\n";
+    let summary = "6 good targets, 0 warnings, 0 failures\n";
     assert!(checked.stdout.ends_with(summary), "{}", checked.stdout);
 }

@@ -117,6 +117,24 @@ async fn of_a_lease_queue_with_every_column() {
 }
 
 #[tokio::test]
+async fn of_an_enqueue_log() {
+    let targets = "    enqueue_logs:\n      - { name: jobs, preset: enqueue_log, queue_label: ClaimToken }\n";
+    let pair = Pair::new(&["lease.sql"], targets).await;
+    pair.sample().await;
+    for id in [1, 3, 2] {
+        pair.bench.execute(&format!(
+            "INSERT INTO JobQueue VALUES ({id}, 'D', 'zażółć', NULL, NULL, '2026-11-30T11:50:00', \
+             '2026-11-30T11:40:00', 1, 3)"
+        ));
+        pair.sample().await;
+    }
+    pair.sample().await;
+    let series = Series::of(&pair.over_tds);
+    series.assert(r#"sqlqueue_enqueued_total{source="db",queue="zażółć"}"#, 3.0);
+    series.assert(r#"sqlqueue_late_rows_total{source="db",enqueue_log="jobs"}"#, 1.0);
+}
+
+#[tokio::test]
 async fn of_a_transactional_queue() {
     let pair = Pair::new(&["published_transactional.sql"], TRANSACTIONAL).await;
     pair.sample().await;

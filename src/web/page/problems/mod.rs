@@ -92,7 +92,7 @@ fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Proble
         TargetData::RunLog(log) => {
             run_log::problems(&subject(&target.name), log, super::source::database_ms(source, now))
         }
-        TargetData::AttemptLog(_) | TargetData::ControlTable(_) => Vec::new(),
+        TargetData::AttemptLog(_) | TargetData::EnqueueLog(_) | TargetData::ControlTable(_) => Vec::new(),
     }
 }
 

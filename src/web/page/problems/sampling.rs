@@ -112,6 +112,7 @@ fn dropped(target: &TargetState) -> u64 {
     match &target.data {
         TargetData::Queue(queue) => queue.labels.dropped,
         TargetData::AttemptLog(log) => log.log.labels.dropped,
+        TargetData::EnqueueLog(log) => log.log.labels.dropped,
         TargetData::RunLog(log) => log.log.labels.dropped,
         TargetData::ControlTable(control) => control.log.labels.dropped,
     }

@@ -1,0 +1,49 @@
+//! What is exported about an enqueue log: how many jobs were put into each queue.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::log::{Limits, Log, LogRow};
+use super::tail::{Progress, Reading};
+use crate::config::EnqueueLog;
+use crate::sample::{EnqueueLogSample, EnqueuedJob};
+
+/// The state of an enqueue-log target.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnqueueLogState {
+    /// Jobs enqueued, by queue.
+    pub log: Log<EnqueuedJob, u64>,
+}
+
+impl LogRow for EnqueuedJob {
+    fn id(&self) -> i64 {
+        self.id
+    }
+
+    fn label(&mut self) -> &mut String {
+        &mut self.queue
+    }
+}
+
+impl EnqueueLogState {
+    /// The state before the first sample. The target's own name is there, at 0, unless the names of
+    /// the queues come from the table.
+    #[must_use]
+    pub fn new(log: &EnqueueLog, max_label_values: usize) -> Self {
+        let declared = log.queue_label.is_none().then_some(&log.target.name);
+        Self { log: Log::new(declared, max_label_values) }
+    }
+
+    pub(super) fn apply(
+        &mut self,
+        log: &EnqueueLog,
+        sample: EnqueueLogSample,
+        max_label_values: usize,
+    ) -> Progress {
+        let EnqueueLogSample { now_ms, bounds, jobs } = sample;
+        let reading = Reading::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
+        let limits = Limits { reading, max_label_values };
+        self.log.apply(jobs, bounds, now_ms, limits, |_, _| {}, |enqueued, _| *enqueued += 1)
+    }
+}
