@@ -8,7 +8,7 @@ use super::{CheckArgs, Failure, Options, block_on, load, print};
 use crate::config::{Config, Environment, Global, Source, TargetConfig};
 use crate::sample::{JobState, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
-use crate::state_file::{OpenError, Opened, StateFile};
+use crate::state_file::{Inspected, OpenError, StateFile};
 use crate::statement::{self, Index, IndexPurpose, TailRequest};
 
 pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
@@ -46,10 +46,10 @@ fn check_state_file(config: &Config) -> Result<bool, Failure> {
     let Some(path) = &config.state_file else {
         return Ok(true);
     };
-    let (good, finding) = match StateFile::open(path) {
+    let (good, finding) = match StateFile::inspect(path) {
         Err(OpenError::InUse(_)) => (true, "in use by a running exporter".to_owned()),
-        Ok(Opened { problem: Some(problem), .. }) => (false, format!("FAILED, {problem}")),
-        Ok(Opened { is_new: true, .. }) => (true, "not there yet; it can be made".to_owned()),
+        Ok(Inspected { problem: Some(problem), .. }) => (false, format!("FAILED, {problem}")),
+        Ok(Inspected { is_new: true, .. }) => (true, "not there yet; it can be made".to_owned()),
         Ok(_) => (true, "ok".to_owned()),
     };
     print(&format!("{}: the state file: {finding}\n", path.display()))?;

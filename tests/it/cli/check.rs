@@ -248,6 +248,13 @@ fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     let good = run_in(folder.path(), &config("state.json"), &["check"]);
     assert_eq!(good.code, Some(0), "{good:?}");
     assert!(good.stdout.contains("it can be made"), "{good:?}");
+    // What root made here would keep out the exporter, which is somebody else.
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name.to_string_lossy().starts_with("state"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
 
     let nowhere = run_in(folder.path(), &config("nowhere/state.json"), &["check"]);
     assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
