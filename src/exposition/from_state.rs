@@ -44,7 +44,10 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
 /// Adds the series of one source.
 pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
     let of_source = || vec![("source", Cow::from(source.name.as_str()))];
-    page.add(&family::UP, of_source(), Value::Number(flag(source.up == Some(true))));
+    // Before anybody asked it is neither up nor down.
+    if let Some(up) = source.up {
+        page.add(&family::UP, of_source(), Value::Number(flag(up)));
+    }
     let speaks = source.targets.iter().any(|target| is_fresh(target, freshness));
     if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
@@ -57,7 +60,6 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
     let mut attempt_names = HashSet::new();
     let mut enqueued_names = HashSet::new();
     let mut reclaim_names = HashSet::new();
-    let with_history = queues_with_history(source);
     for target in &source.targets {
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling, freshness.stale_after);
@@ -76,7 +78,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                     }
                 }
                 for (name, count) in queue.reclaims.iter().flat_map(|reclaims| &reclaims.counts) {
-                    if !with_history.contains(name.as_str()) && reclaim_names.insert(name.as_str()) {
+                    if !has_history(source, name) && reclaim_names.insert(name.as_str()) {
                         page.add(&family::LEASE_RECLAIMS, of_queue(source, name), Value::Count(*count));
                     }
                 }
@@ -103,13 +105,14 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
     }
 }
 
-/// The queues whose attempt history tells of reclaims. It is exact, so it is what is shown.
-fn queues_with_history(source: &SourceState) -> HashSet<&str> {
-    let logs = source.targets.iter().filter_map(|target| match &target.data {
-        TargetData::AttemptLog(log) if log.told.reclaims => Some(log),
-        _ => None,
-    });
-    logs.flat_map(|log| log.log.series.keys()).map(String::as_str).collect()
+/// Whether an attempt history counts the reclaims of a queue. That is exact, so it is what is shown. The
+/// configuration decides, not what the tables have shown so far: a counter must not go over from one
+/// count to the other.
+fn has_history(source: &SourceState, queue: &str) -> bool {
+    source.targets.iter().any(|target| match &target.data {
+        TargetData::AttemptLog(log) => log.told.reclaims && (log.labelled || target.name == queue),
+        _ => false,
+    })
 }
 
 fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
