@@ -151,7 +151,7 @@ fn a_log_that_is_not_pruned() {
 fn a_database_that_is_down_is_said_once_for_all_its_targets() {
     let mut world = World::sampled();
     world.pass(Duration::from_secs(5));
-    for target in 0..5 {
+    for target in 0..=EVENTS {
         world.fail(target, Reason::Connect, "connection refused");
     }
     let found = problems(&world);
