@@ -163,13 +163,20 @@ fn an_index_on_a_column_of_the_predicate_alone_does_not_leave_finished_rows_out(
 #[test]
 fn a_log_is_sought_by_its_id_and_by_nothing_else() {
     let fixture = Fixture::new();
-    fixture.execute("CREATE TABLE Heap (Id INTEGER, Kind TEXT); CREATE INDEX IX_Heap ON Heap (Kind, Id)");
-    let log = "    control_tables:\n      - { name: events, table: Heap, id: Id, kind: Kind, where: { Kind: x } }\n";
-    let before = fixture.check_targets(log);
-    assert!(before.stdout.ends_with("1 good target, 1 warning, 0 failures\n"), "{}", before.stdout);
-    fixture.execute(advice(&before).expect(&before.stdout));
-    let after = fixture.check_targets(log);
-    assert!(after.stdout.ends_with("1 good target, 0 warnings, 0 failures\n"), "{}", after.stdout);
+    for table in ["Heap", "main.Heap"] {
+        fixture.execute(
+            "DROP TABLE IF EXISTS Heap; CREATE TABLE Heap (Id INTEGER, Kind TEXT);
+            CREATE INDEX IX_Heap ON Heap (Kind, Id)",
+        );
+        let log = format!(
+            "    control_tables:\n      - {{ name: events, table: {table}, id: Id, kind: Kind, where: {{ Kind: x }} }}\n"
+        );
+        let before = fixture.check_targets(&log);
+        assert!(before.stdout.ends_with("1 good target, 1 warning, 0 failures\n"), "{}", before.stdout);
+        fixture.execute(advice(&before).expect(&before.stdout));
+        let after = fixture.check_targets(&log);
+        assert!(after.stdout.ends_with("1 good target, 0 warnings, 0 failures\n"), "{}", after.stdout);
+    }
 }
 
 #[test]
