@@ -265,3 +265,26 @@ fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     assert_eq!(corrupt.code, Some(1), "{corrupt:?}");
     assert!(corrupt.stdout.contains("is corrupt"), "{corrupt:?}");
 }
+
+#[test]
+fn a_queue_label_of_too_many_values_is_named_with_what_to_do_about_it() {
+    let fixture = Fixture::new();
+    fixture.execute(
+        "CREATE TABLE Wide (Id INTEGER PRIMARY KEY);
+        WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 20001) INSERT INTO Wide SELECT n FROM n",
+    );
+    let queue = |keys: &str| {
+        fixture.check_targets(&format!(
+            "    queues:\n      - {{ name: q, table: Wide, state: {{ constant: ready }}{keys} }}\n"
+        ))
+    };
+    let labelled = queue(", queue_label: Id");
+    let why = "  queue q: FAILED (decode), the statement returned more than 20000 rows, one for each state of each value \
+               of the column Id, the `queue_label`; name a column of few values, or none, or leave rows out with \
+               `where`\n      an answer has some rows for each queue, so that there is a bound\n";
+    assert!(labelled.stdout.contains(why), "{}", labelled.stdout);
+    for keys in ["", ", queue_label: Id, where: { Id: 7 }"] {
+        let fine = queue(keys);
+        assert!(fine.stdout.ends_with("1 good target, 0 warnings, 0 failures\n"), "{}", fine.stdout);
+    }
+}
