@@ -77,6 +77,9 @@ EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
 1 = 0
 {%- endmacro -%}
 
+{#- An index holds its key and no more. -#}
+{%- macro include(columns) %}{% endmacro -%}
+
 {#- The key columns of each index of a table that holds all its rows; a rowid is the table itself. -#}
 {%- macro index_keys(catalog) -%}
 SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name, info.seqno + 1 AS place

@@ -21,9 +21,11 @@ pub(super) enum Backend {
 }
 
 /// What a target takes from its source and from the global settings.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Scope {
     pub(super) backend: Backend,
+    /// The database that the source logs in to; `None` in a file, or when it is wrong itself.
+    pub(super) database: Option<String>,
     /// Whether the source asks for a readable secondary.
     pub(super) reads_secondary: bool,
     pub(super) sample_interval: Duration,
