@@ -13,9 +13,13 @@ SET DEADLOCK_PRIORITY LOW;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 {% endmacro -%}
 
-{#- READPAST leaves out rows that somebody has locked, which is what a worker would be given.
-    READCOMMITTEDLOCK is required beside it when the database has READ_COMMITTED_SNAPSHOT on. -#}
-{%- macro hints() %} WITH (READPAST, READCOMMITTEDLOCK){% endmacro -%}
+{#- How rows that somebody has locked are read: `read_mode`, of the target. READPAST leaves them out,
+    which is what a worker would be given; READCOMMITTEDLOCK is required beside it when the database
+    has READ_COMMITTED_SNAPSHOT on. Without a hint they are waited for, or read in their last committed
+    version where the database keeps one. Never NOLOCK: it reads what was never committed. -#}
+{%- macro hints() -%}
+{%- if read_mode == "readpast" %} WITH (READPAST, READCOMMITTEDLOCK){% endif -%}
+{%- endmacro -%}
 
 {#- One processor, however large the table. -#}
 {%- macro options() %}

@@ -3,6 +3,7 @@
 
 {#- The busy timeout and the read-only mode belong to the connection. -#}
 {%- macro guard(lock_timeout_ms) %}{% endmacro -%}
+{#- A reader sees what was committed last, whatever the `read_mode`. -#}
 {%- macro hints() %}{% endmacro -%}
 {%- macro options() %}{% endmacro -%}
 {%- macro top(rows) %}{% endmacro -%}

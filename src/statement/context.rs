@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{CLAIMS_PER_SAMPLE, Dialect, quote};
 use crate::config::{
-    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target, TimeColumn,
+    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, ReadMode, RowState, Target, TimeColumn,
     TimeEncoding, TimeZone,
 };
 
@@ -40,6 +40,7 @@ pub(super) struct Base {
     table: String,
     filter: Vec<Condition>,
     probe: Option<ProbeShape>,
+    read_mode: ReadMode,
     lock_timeout_ms: u64,
 }
 
@@ -149,6 +150,7 @@ pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) ->
             filter: probe.base_table.iter().flat_map(|base| conditions(dialect, &base.filter)).collect(),
             role: probe.role.as_ref().map(|role| quote::literal(dialect, role)),
         }),
+        read_mode: target.read_mode,
         lock_timeout_ms: millis(lock_timeout),
     }
 }

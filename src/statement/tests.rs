@@ -17,7 +17,7 @@ use super::{
     Dialect, FILES, GAPS_PER_SAMPLE, IndexPurpose, Parameter, Statement, TEMPLATES, TailRequest, Value,
     create_index, indexes, quote, runnable, sample, seek,
 };
-use crate::config::{self, Config, Environment, TargetConfig};
+use crate::config::{self, Config, Environment, ReadMode, TargetConfig};
 
 const DIALECTS: [Dialect; 2] = [Dialect::Mssql, Dialect::Sqlite];
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -249,6 +249,27 @@ fn a_related_time_is_a_subquery_that_waits_for_locked_rows() {
                     WHERE l.[JobId] = t.[Id]) AS BIGINT) * 1000 AS enqueued_ms";
     assert!(text.contains(subquery), "{text}");
     assert!(text.contains("FROM clock CROSS JOIN [T] AS t WITH (READPAST, READCOMMITTEDLOCK)\n)"), "{text}");
+}
+
+#[test]
+fn a_read_mode_changes_the_hints_of_every_table_that_is_watched_and_nothing_else() {
+    const HINTS: &str = " WITH (READPAST, READCOMMITTEDLOCK)";
+    // Claims that are locks need the other mode.
+    let committed =
+        TARGETS.replace("preset: transactional }", "preset: transactional, read_mode: readpast }");
+    let committed = format!("{committed}global: {{ read_mode: read_committed }}\n");
+    let (readpast, committed) = (config(Dialect::Mssql, TARGETS), config(Dialect::Mssql, &committed));
+    let request = TailRequest::After { watermark: 0, gaps: Vec::new() };
+    let asked = |dialect, target| sample(dialect, target, &request, LOCK_TIMEOUT).unwrap().text;
+    for (before, after) in readpast.sources[0].targets().zip(committed.sources[0].targets()) {
+        let name = &before.target().name;
+        let (hinted, text) = (asked(Dialect::Mssql, before), asked(Dialect::Mssql, after));
+        assert!(hinted.contains(HINTS), "{name}");
+        let is_hinted = after.target().read_mode == ReadMode::ReadPast;
+        assert_eq!(text, if is_hinted { hinted } else { hinted.replace(HINTS, "") }, "{name}");
+        assert!(is_hinted || !text.contains("WITH ("), "{name}: {text}");
+        assert_eq!(asked(Dialect::Sqlite, after), asked(Dialect::Sqlite, before), "{name}");
+    }
 }
 
 #[test]

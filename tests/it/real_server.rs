@@ -31,6 +31,7 @@ tests! {
     a_table_lock_is_an_error_and_no_low_number: table_lock
     a_page_lock_is_an_error_and_no_low_number: page_lock
     a_delete_of_so_many_rows_that_it_locks_the_table_is_an_error_and_no_low_number: escalated_lock
+    a_locked_row_is_read_as_it_was_committed_or_is_an_error: committed_reads
     a_login_without_the_probe_s_role_gets_no_sample: role_probe
 }
 
@@ -96,6 +97,19 @@ async fn server_zone(db: Backend) {
 /// Targets that use every branch of every template, and some that map as little as there can be.
 const EVERY_MAPPING: &str = include_str!("../support/every_mapping.yaml");
 
+/// Targets of every kind, read without a hint.
+const COMMITTED: &str = "    queues:
+      - { name: queue, preset: lease, id: JobId, probe: { base_table: JobQueue }, read_mode: read_committed }
+    attempt_logs:
+      - { name: log, table: Wide, id: Id, outcome: { default: ok }, read_mode: read_committed }
+    enqueue_logs:
+      - { name: log, table: Wide, id: Id, read_mode: read_committed }
+    run_logs:
+      - { name: log, table: Wide, id: Id, step: Label, where: { Number: 3 }, outcome: { default: ok }, read_mode: read_committed }
+    control_tables:
+      - { name: log, table: Wide, id: Id, kind: Label, read_mode: read_committed }
+";
+
 async fn every_mapping(db: &Backend) {
     for fixture in
         ["published_lease", "published_transactional", "published_run_log", "lease", "transactional"]
@@ -134,10 +148,10 @@ fn requests(target: TargetConfig<'_>) -> Vec<TailRequest> {
 /// A person who pastes a statement sees what the exporter sees.
 async fn printed_statements(db: Backend) {
     every_mapping(&db).await;
-    let config = db.config(EVERY_MAPPING);
+    let (config, committed) = (db.config(EVERY_MAPPING), db.config(COMMITTED));
     let lock_timeout = config.global.lock_timeout;
     let mut session = server(&db).session().await;
-    for target in config.sources[0].targets() {
+    for target in config.sources[0].targets().chain(committed.sources[0].targets()) {
         let mut statements = Vec::new();
         for request in requests(target) {
             statements.push(statement::sample(Dialect::Mssql, target, &request, lock_timeout).unwrap());
@@ -283,6 +297,42 @@ async fn snapshot_count(db: Backend) {
     let rows = db.query(&asked).await.unwrap_or_else(|error| panic!("{error}\n{}", asked.text));
     let column = rows.columns.iter().position(|name| name == "committed_rows").unwrap();
     assert_eq!(rows.rows[0][column], Value::Int(1));
+}
+
+/// Whether a read without a hint finds the last committed version of a row that somebody changes.
+async fn keeps_row_versions(db: &Backend) -> bool {
+    let text = "SELECT CAST(is_read_committed_snapshot_on AS BIGINT) AS it_is FROM sys.databases \
+                WHERE database_id = DB_ID()";
+    let answer = db.query(&Statement { text: text.to_owned(), parameters: Vec::new() }).await.unwrap();
+    answer.rows == [vec![Value::Int(1)]]
+}
+
+async fn committed_reads(db: Backend) {
+    db.fixture("transactional").await;
+    db.execute(
+        "INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES (SYSUTCDATETIME(), 'x'), (SYSUTCDATETIME(), 'x')",
+    )
+    .await;
+    let queue = "    queues:
+      - { name: work, preset: transactional, lease: { kind: none }, read_mode: read_committed }
+";
+    let exporter = db.exporter(queue);
+    let mut worker = server(&db).session().await;
+    worker.execute("BEGIN TRANSACTION; DELETE FROM WorkQueue WHERE WorkId = 1").await;
+    exporter.sample_once().await;
+    worker.execute("ROLLBACK TRANSACTION").await;
+    let ready = r#"sqlqueue_jobs{source="db",queue="work",state="ready"}"#;
+    let waited = r#"sqlqueue_sample_errors_total{source="db",queue="work",reason="lock_timeout"}"#;
+    if keeps_row_versions(&db).await {
+        unproven("a locked row is waited for: this server keeps row versions");
+        Series::of(&exporter).assert(ready, 2.0);
+    } else {
+        unproven("a locked row is read as it was committed: this server keeps no row versions");
+        Series::of(&exporter).assert_absent("sqlqueue_jobs");
+        Series::of(&exporter).assert(waited, 1.0);
+    }
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ready, 2.0);
 }
 
 async fn table_lock(db: Backend) {

@@ -51,6 +51,7 @@ pub(super) fn source(
         },
         reads_secondary: matches!(&database, Some(Database::Mssql(mssql)) if mssql.read_only_intent),
         sample_interval: global.sample_interval,
+        read_mode: global.read_mode,
         stale_after,
         max_label_values: global.max_label_values,
         objectives: global.objectives,

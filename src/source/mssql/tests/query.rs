@@ -121,6 +121,30 @@ async fn a_servers_error_leaves_the_connection_in_step() {
 }
 
 #[tokio::test]
+async fn an_error_whose_text_leaves_the_remedy_open_names_it() {
+    let (mut connection, mut peer) = session().await;
+    for (number, text, remedy) in [
+        (
+            10794,
+            "The table option 'readpast' is not supported with memory optimized tables.",
+            "give the target `read_mode: read_committed`, which reads without a hint",
+        ),
+        (
+            9820,
+            "The time zone parameter 'Mars Standard Time' provided to AT TIME ZONE clause is invalid.",
+            "sys.time_zone_info lists the zones that this server has",
+        ),
+    ] {
+        let answer = [error(number, 16, text), done(DONE_ERROR)].concat();
+        let error = ask(&mut connection, &mut peer, &answer).await.unwrap_err();
+        assert_eq!((error.reason, error.connection_lost), (Reason::Other, false), "{error}");
+        let expected = format!("error {number}, level 16, state 1: {text} (line 3); {remedy}");
+        assert_eq!(error.message, expected);
+    }
+    assert_usable(&mut connection, &mut peer).await;
+}
+
+#[tokio::test]
 async fn a_long_message_keeps_its_line_number() {
     let (mut connection, mut peer) = session().await;
     let answer = [error(50000, 16, &"long\r\n".repeat(500)), done(DONE_ERROR)].concat();
