@@ -70,6 +70,14 @@ DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ stored(time) }})
 CAST({{ expression }} AS BIGINT)
 {%- endmacro -%}
 
+{#- The server has types, and refuses what is not of a column's own. -#}
+{%- macro number(column) -%}
+{{ bigint(column) }}
+{%- endmacro -%}
+{%- macro id_number(expression, column) -%}
+{{ bigint(expression) }}
+{%- endmacro -%}
+
 {#- Label values are cut, so that a result row has a known width. -#}
 {%- macro text(expression) -%}
 CAST({{ expression }} AS NVARCHAR(200))

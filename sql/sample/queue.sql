@@ -121,8 +121,8 @@ mapped_job AS (
         {{ time_ms(available_at) }} AS available_ms,
         {{ time_ms(enqueued_at) }} AS enqueued_ms,
         {{ time_ms(claimed_at) }} AS claimed_ms,
-        {{ db.bigint(attempts.column if attempts else "NULL") }} AS attempts,
-        {{ db.bigint(max_attempts or "NULL") }} AS attempts_bound
+        {{ db.number(attempts.column) if attempts else db.bigint("NULL") }} AS attempts,
+        {{ db.number(max_attempts) if max_attempts is string else db.bigint(max_attempts or "NULL") }} AS attempts_bound
     FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
 {{- where }}
 ),
@@ -185,7 +185,7 @@ claimed_job AS (
         clock.now_ms,
         {{ db.text(queue_label or "NULL") }} AS queue,
         {{ id }} AS id,
-        {{ db.bigint(attempts.column) }} AS attempts,
+        {{ db.number(attempts.column) }} AS attempts,
         {{ lease_end_ms() }} AS lease_end_ms
     FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
 {{- where or "\n    WHERE 1 = 1" }}

@@ -11,7 +11,7 @@
         {{ time_ms(start) }} AS start_ms,
         {{ time_ms(end) }} AS end_ms,
         {{ ending.duration_ms(start, end) }} AS duration_ms,
-        {{ db.bigint(candidates or "NULL") }} AS candidates
+        {{ db.number(candidates) if candidates else db.bigint("NULL") }} AS candidates
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

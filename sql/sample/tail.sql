@@ -46,10 +46,10 @@ newest AS (
 {%- macro bound_columns() -%}
 {{ db.bigint("clock.now_ms") }} AS now_ms,
 {{- probed.column() }}
-    {{ db.bigint("oldest.id") }} AS oldest_id,
+    {{ db.id_number("oldest.id", id) }} AS oldest_id,
     {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
-    {{ db.bigint("newest.id") }} AS newest_id,
-    {{ db.bigint("read_row.id") }} AS id
+    {{ db.id_number("newest.id", id) }} AS newest_id,
+    {{ db.id_number("read_row.id", id) }} AS id
 {%- endmacro -%}
 
 {#- One row for each entry; a single row without an entry when there is nothing new. -#}

@@ -245,6 +245,21 @@ fn a_missing_database_is_a_failure_that_names_the_file() {
 }
 
 #[test]
+fn a_value_that_is_not_what_the_mapping_says_is_told_with_its_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = rusqlite::Connection::open(folder.path().join("q.db")).unwrap();
+    database
+        .execute_batch("CREATE TABLE Job (\"it's \"\"when\"\"\"); INSERT INTO Job VALUES ('30.11.2026')")
+        .unwrap();
+    let config = "sources: [{ name: db, sqlite: { file: q.db }, queues: [{ name: q, table: Job, state: { constant: ready }, \
+                  enqueued_at: '[it''s \"when\"]' }] }]";
+    let ended = run_in(folder.path(), config, &["check", "--connect"]);
+    let told =
+        "FAILED (decode), a row whose \"it's \"\"when\"\"\" holds no time in ISO 8601: is this the column";
+    assert!(ended.stdout.contains(told), "{ended:?}");
+}
+
+#[test]
 fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     let folder = tempfile::tempdir().unwrap();
     let config = |state_file: &str| {
