@@ -40,7 +40,8 @@ async fn the_exporter_s_role_is_enough_for_every_sample_and_for_nothing_else(db:
     // A login outlives the database, so it goes before anything can fail.
     let settings = db.logged_in_as(&user, PASSWORD);
     // The newest rows of a log are read through a predicate as well.
-    let filtered = "control_tables: [{ name: comments, preset: notification_control, where: { Kind: comment } }, ";
+    let filtered =
+        "control_tables: [{ name: comments, preset: notification_control, where: { Kind: comment } }, ";
     let targets = targets(&db).replace("control_tables: [", filtered);
     let exporter = db.exporter_as(&settings, &targets);
     exporter.sample_once().await;
