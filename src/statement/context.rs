@@ -110,7 +110,15 @@ pub(super) struct QueueContext {
     available_at: Option<Time>,
     enqueued_at: Option<Time>,
     attempts: Option<AttemptsShape>,
-    max_attempts: Option<String>,
+    max_attempts: Option<Bound>,
+}
+
+/// A number that is the same for every row, or the column that holds it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Bound {
+    Constant(u32),
+    Column(String),
 }
 
 pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext {
@@ -135,8 +143,8 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             counts: attempts.counts,
         }),
         max_attempts: queue.max_attempts.as_ref().map(|bound| match bound {
-            MaxAttempts::Constant(bound) => bound.to_string(),
-            MaxAttempts::Column(name) => quote::column(dialect, name),
+            MaxAttempts::Constant(bound) => Bound::Constant(*bound),
+            MaxAttempts::Column(name) => Bound::Column(quote::column(dialect, name)),
         }),
     }
 }

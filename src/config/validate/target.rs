@@ -21,9 +21,11 @@ pub(super) enum Backend {
 }
 
 /// What a target takes from its source and from the global settings.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Scope {
     pub(super) backend: Backend,
+    /// The database that the source logs in to; `None` in a file, or when it is wrong itself.
+    pub(super) database: Option<String>,
     /// Whether the source asks for a readable secondary.
     pub(super) reads_secondary: bool,
     pub(super) sample_interval: Duration,
@@ -75,7 +77,7 @@ impl Checker<'_> {
                 let mut common = own.take_common();
                 let read_mode = std::mem::take(&mut common.read_mode).given();
                 let read_mode = read_mode.map_or(scope.read_mode, |given| given.value);
-                let scope = Scope { read_mode, ..*scope };
+                let scope = Scope { read_mode, ..scope.clone() };
                 let target = self.target(common, at, R::KIND, &scope, &mut names);
                 check(self, at.with(own), &scope, target)
             })

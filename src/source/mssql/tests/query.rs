@@ -2,6 +2,7 @@
 
 use super::fake::{ATTENTION, DONE_ATTENTION, DONE_ERROR, DONE_MORE, error, nvarchar};
 use super::*;
+use crate::source::MAX_RESULT_ROWS;
 
 #[tokio::test]
 async fn integers_of_any_width_and_text_come_back_as_values() {
@@ -273,6 +274,7 @@ async fn too_many_rows_are_cancelled_not_collected() {
     let (answer, ()) = tokio::join!(connection.query(&asked, PATIENCE), served);
     let error = answer.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Decode, false), "{error}");
+    assert!(error.too_many_rows, "{error}");
     assert_usable(&mut connection, &mut peer).await;
 }
 
