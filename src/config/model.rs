@@ -192,7 +192,8 @@ pub enum TimeZone {
     Offset,
     /// The database server's local time.
     Server,
-    /// A Windows time zone name as `AT TIME ZONE` takes it; SQL Server only.
+    /// A Windows time zone name as `AT TIME ZONE` takes it, in whichever way the configuration names the
+    /// zone; SQL Server only.
     Named(String),
 }
 

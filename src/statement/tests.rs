@@ -252,6 +252,17 @@ fn a_related_time_is_a_subquery_that_waits_for_locked_rows() {
 }
 
 #[test]
+fn a_zone_with_an_iana_name_is_sent_by_its_windows_name() {
+    let text = sample_of(
+        Dialect::Mssql,
+        "    queues:
+      - { name: q, table: T, state: { constant: ready }, enqueued_at: { column: At, zone: Europe/Kyiv } }
+",
+    );
+    assert!(text.contains("t.[At] AT TIME ZONE 'FLE Standard Time' AT TIME ZONE 'UTC'"), "{text}");
+}
+
+#[test]
 fn a_read_mode_changes_the_hints_of_every_table_that_is_watched_and_nothing_else() {
     const HINTS: &str = " WITH (READPAST, READCOMMITTEDLOCK)";
     // Claims that are locks need the other mode.

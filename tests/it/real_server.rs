@@ -8,7 +8,7 @@ use sqlqueue_exporter::source::{Rows, Value};
 use sqlqueue_exporter::statement::{self, Dialect, Parameter, Statement, TailRequest};
 
 use crate::backend::{Backend, on_server, server, unproven};
-use crate::support::Series;
+use crate::support::{Series, project_file};
 
 /// A test of the case of this name.
 macro_rules! tests {
@@ -22,6 +22,7 @@ macro_rules! tests {
 
 tests! {
     a_named_zone_takes_the_offset_of_the_row_s_own_date: named_zone
+    every_zone_of_the_table_is_known_to_the_server: every_zone
     the_server_s_zone_is_that_of_its_clock: server_zone
     a_printed_statement_runs_as_it_is_and_answers_the_same: printed_statements
     a_table_of_another_database_is_read_by_its_full_name: full_name
@@ -46,11 +47,13 @@ async fn named_zone(db: Backend) {
          (2, 'summer', '2026-07-01T12:00:00', '2026-07-01T12:00:00')",
     )
     .await;
-    for column in ["Began", "Old"] {
+    // The second name is sent as the first.
+    let zones = ["Central European Standard Time", "Europe/Warsaw"];
+    for (column, zone) in ["Began", "Old"].into_iter().flat_map(|column| zones.map(|zone| (column, zone))) {
         let log = format!(
             "    run_logs:\n      - name: log\n        table: Local\n        id: Id\n        step: Step\n        \
-             start: {{ column: {column}, zone: Central European Standard Time }}\n        end: {{ column: \
-             {column}, zone: Central European Standard Time }}\n        outcome: {{ default: ok }}\n"
+             start: {{ column: {column}, zone: {zone} }}\n        end: {{ column: {column}, zone: {zone} }}\n        \
+             outcome: {{ default: ok }}\n"
         );
         let series = db.sample(&log).await;
         for (step, unix) in [("winter", 1_796_038_200.0), ("summer", 1_782_900_000.0)] {
@@ -62,6 +65,28 @@ async fn named_zone(db: Backend) {
         let oldest = r#"sqlqueue_run_log_oldest_row_timestamp_seconds{source="db",run_log="log"}"#;
         series.assert(oldest, 1_796_038_200.0);
     }
+}
+
+async fn every_zone(db: Backend) {
+    let table = project_file("src/config/time_zone/windows_zones.txt");
+    let names = table.lines().filter(|line| !line.starts_with(['#', '-']));
+    let names: Vec<&str> = names.map(|line| line.split_once(": ").unwrap().0).collect();
+    let text = "SELECT CAST(name AS NVARCHAR(200)) AS name FROM sys.time_zone_info";
+    let list = db.query(&Statement { text: text.to_owned(), parameters: Vec::new() }).await;
+    let Ok(list) = list else {
+        unproven("every zone is known: this server has no sys.time_zone_info, and is asked for every tenth");
+        for name in names.iter().step_by(10) {
+            let text = format!(
+                "SELECT CAST(CAST('2026-07-01T12:00:00' AS datetime2) AT TIME ZONE '{name}' AS NVARCHAR(50)) AS t"
+            );
+            let answer = db.query(&Statement { text, parameters: Vec::new() }).await;
+            answer.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        return;
+    };
+    let known = |name: &str| list.rows.contains(&vec![Value::Text(name.to_owned())]);
+    let unknown: Vec<&str> = names.into_iter().filter(|name| !known(name)).collect();
+    assert_eq!(unknown, Vec::<&str>::new());
 }
 
 async fn server_zone(db: Backend) {

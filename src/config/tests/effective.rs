@@ -44,7 +44,7 @@ sources:
           token: Token
           tolerance: 1s500ms
         claimed_at: { column: ClaimedAt, lookup: true }
-        available_at: { column: AvailableAt, zone: Central European Standard Time }
+        available_at: { column: AvailableAt, zone: Asia/Tokyo }
         enqueued_at: { column: EnqueuedAt, encoding: dotnet_ticks }
         attempts: Attempts
         max_attempts: { column: MaxAttempts }
@@ -139,6 +139,12 @@ fn everything() -> Config {
 fn every_setting_survives_being_written_and_read_again() {
     let config = everything();
     assert_eq!(again(&config), config);
+}
+
+#[test]
+fn the_zone_in_force_is_shown_by_its_windows_name() {
+    let yaml = everything().to_yaml().unwrap();
+    assert!(yaml.contains("zone: Tokyo Standard Time") && !yaml.contains("Asia/Tokyo"), "{yaml}");
 }
 
 #[test]

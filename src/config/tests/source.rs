@@ -372,15 +372,19 @@ fn secrets_are_not_in_the_debug_output() {
 
 #[test]
 fn a_named_zone_needs_sql_server() {
-    let keys = "preset: lease\nenqueued_at: { column: E, zone: Central European Standard Time }";
-    let mut source = config(&with_target(MSSQL, "queues", keys)).sources.remove(0);
-    let enqueued_at = source.queues.remove(0).enqueued_at.unwrap();
-    assert_eq!(enqueued_at.zone, TimeZone::Named("Central European Standard Time".to_owned()));
-    assert_eq!(
-        errors(&with_target(SQLITE, "queues", keys)),
-        "config.yaml:7:41: key `sources[0].queues[0].enqueued_at.zone`: the time zone `Central European \
-         Standard Time` needs SQL Server; with sqlite a zone is one of utc, offset, server"
-    );
+    for name in ["Central European Standard Time", "Europe/Warsaw"] {
+        let keys = format!("preset: lease\nenqueued_at: {{ column: E, zone: {name} }}");
+        let mut source = config(&with_target(MSSQL, "queues", &keys)).sources.remove(0);
+        let enqueued_at = source.queues.remove(0).enqueued_at.unwrap();
+        assert_eq!(enqueued_at.zone, TimeZone::Named("Central European Standard Time".to_owned()));
+        assert_eq!(
+            errors(&with_target(SQLITE, "queues", &keys)),
+            format!(
+                "config.yaml:7:41: key `sources[0].queues[0].enqueued_at.zone`: SQLite has no rules of time \
+                 zones, so `{name}` needs SQL Server; with sqlite a zone is one of utc, offset, server"
+            )
+        );
+    }
 }
 
 #[test]
