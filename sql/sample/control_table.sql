@@ -2,10 +2,12 @@
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
 
+{%- from "sample/time_ms.sql" import time_ms -%}
+
 {%- macro columns() -%}
 {{ id }} AS id,
-        {{ kind }} AS kind,
-        {% if at %}{{ db.epoch_ms(at) }}{% else %}NULL{% endif %} AS at_ms
+        {{ tail.own(kind) }} AS kind,
+        {{ tail.own(time_ms(at)) }} AS at_ms
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

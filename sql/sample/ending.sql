@@ -16,7 +16,7 @@ CASE
 
 {#- NULL when one of the times is not stored. -#}
 {%- macro span_ms(since, until) -%}
-{%- if since and until %}{{ db.epoch_ms(until) }} - ({{ db.epoch_ms(since) }}){% else %}NULL{% endif -%}
+{%- if since and until %}{{ db.epoch_ms(until) }} - ({{ db.epoch_ms(since) }}){% else %}{{ db.bigint("NULL") }}{% endif -%}
 {%- endmacro -%}
 
 {#- The duration that the row holds, or else the time between two columns. HHMMSS is one number

@@ -168,7 +168,7 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
 }
 
 /// Every template below `sql/` that a statement is made of. Tests render each of them.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
     ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
     ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
@@ -176,6 +176,7 @@ const FILES: [(&str, &str); 13] = [
     ("sample/probe.sql", include_str!("../../sql/sample/probe.sql")),
     ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),
     ("sample/stored_time.sql", include_str!("../../sql/sample/stored_time.sql")),
+    ("sample/time_ms.sql", include_str!("../../sql/sample/time_ms.sql")),
     ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),
     ("sample/ending.sql", include_str!("../../sql/sample/ending.sql")),
     ("sample/attempt_log.sql", include_str!("../../sql/sample/attempt_log.sql")),

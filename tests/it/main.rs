@@ -13,6 +13,7 @@ mod binary;
 mod cli;
 mod enqueued;
 mod faults;
+mod foreign_rows;
 mod foreign_state;
 mod hang;
 mod hidden_rows;

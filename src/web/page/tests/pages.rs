@@ -7,10 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::html::{assert_well_formed, style, tags, text};
 use super::world::{ATTEMPTS, EVENTS, JOBS, LABELLED, RUNS, TARGETS, World, facts, run};
 use crate::config::{AttemptOutcome, Outcome};
-use crate::sample::{
-    Attempt, AttemptLogSample, Bounds, ControlTableSample, JobState, Notification, QueueFacts, Sample,
-    StepEntry,
-};
+use crate::sample::{Attempt, Bounds, JobState, LogSample, Notification, QueueFacts, Sample, StepEntry};
 use crate::source::Reason;
 use crate::state::State;
 use crate::web::Page;
@@ -52,9 +49,12 @@ fn named(name: &str) -> World {
         duration_ms: Some(1),
         delay_ms: None,
     };
-    world.apply(ATTEMPTS, Sample::AttemptLog(AttemptLogSample { now_ms, bounds, attempts: vec![attempt] }));
+    world.apply(
+        ATTEMPTS,
+        Sample::AttemptLog(LogSample { now_ms, bounds, rows: vec![attempt], foreign: Vec::new() }),
+    );
     let notification = Notification { id: 1, kind: name.to_owned(), at_ms: Some(now_ms) };
-    let sample = ControlTableSample { now_ms, bounds, notifications: vec![notification] };
+    let sample = LogSample { now_ms, bounds, rows: vec![notification], foreign: Vec::new() };
     world.apply(EVENTS, Sample::ControlTable(sample));
     world.fail(EVENTS, Reason::Permission, name);
     world
