@@ -63,6 +63,10 @@ impl ControlTableState {
             },
             |kind, _| kind.notifications += 1,
         );
+        if progress.reset {
+            // What is remembered by id starts over with the ids.
+            self.log.series.values_mut().for_each(|kind| kind.newest_id = None);
+        }
         progress
     }
 }

@@ -154,9 +154,20 @@ impl RunLogState {
         };
         let progress = self.log.apply(sample, limits, remember, StepState::count);
         if progress.reset {
-            self.runs.start_over();
+            self.start_over();
         }
         progress
+    }
+
+    /// The ids started over, and with them what is remembered by id: a row is the newest one again
+    /// although the ids before were higher. What the rows before said stays until there is a newer one.
+    fn start_over(&mut self) {
+        self.runs.start_over();
+        self.newest_run_id = None;
+        for step in self.log.series.values_mut() {
+            step.newest_ids = (None, None);
+            step.newest_error_id = None;
+        }
     }
 
     /// For each step that is running, how long the longest has been, by the database's clock; 0 for

@@ -43,6 +43,7 @@ mod reload;
 mod runbooks;
 mod secrets;
 mod service;
+mod started_over;
 mod stop;
 #[path = "../support/stopped_time.rs"]
 mod stopped_time;
