@@ -1,5 +1,5 @@
--- The last part of the installation: marks what it made with an extended property, by which the next
--- installation and the uninstallation tell it from objects of the same name.
+-- The last part of the installation: marks what it made, all that was absent, with an extended property,
+-- by which the next installation and the uninstallation tell it from objects of the same name.
 DECLARE @kind VARCHAR(9);
 DECLARE @name SYSNAME;
 DECLARE unmarked CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
@@ -7,12 +7,7 @@ DECLARE unmarked CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
         w.ObjectKind,
         w.ObjectName
     FROM #sqlqueue_object AS w
-    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
-        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
-            SELECT p.major_id
-            FROM sys.extended_properties AS p
-            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
-        );
+    WHERE w.Standing = 'absent';
 OPEN unmarked;
 FETCH NEXT FROM unmarked INTO @kind, @name;
 WHILE @@FETCH_STATUS = 0

@@ -9,7 +9,9 @@ IF OBJECT_ID(N'tempdb..#sqlqueue_object') IS NOT NULL
     DROP TABLE #sqlqueue_object;
 CREATE TABLE #sqlqueue_object (
     ObjectKind VARCHAR(9) NOT NULL,
-    ObjectName SYSNAME NOT NULL
+    ObjectName SYSNAME NOT NULL,
+    -- absent, ours, or foreign, before anything was done. What is ours was marked by mark.sql.
+    Standing VARCHAR(7) NULL
 );
 INSERT INTO #sqlqueue_object (ObjectKind, ObjectName)
 VALUES
@@ -35,4 +37,14 @@ VALUES
     ('PROCEDURE', N'PurgeRunLog'),
     ('PROCEDURE', N'NotifyComments'),
     ('PROCEDURE', N'RunNotifications');
+UPDATE #sqlqueue_object
+SET Standing = CASE
+    WHEN OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(ObjectName)) IS NULL THEN 'absent'
+    WHEN OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(ObjectName)) IN (
+        SELECT p.major_id
+        FROM sys.extended_properties AS p
+        WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
+    ) THEN 'ours'
+    ELSE 'foreign'
+END;
 GO

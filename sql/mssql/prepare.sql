@@ -17,12 +17,7 @@ GO
 DECLARE @foreign SYSNAME = (
     SELECT MIN(w.ObjectName)
     FROM #sqlqueue_object AS w
-    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
-        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
-            SELECT p.major_id
-            FROM sys.extended_properties AS p
-            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
-        )
+    WHERE w.Standing = 'foreign'
 );
 IF @foreign IS NOT NULL
 BEGIN

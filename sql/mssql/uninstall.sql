@@ -13,12 +13,7 @@ GO
 DECLARE @foreign SYSNAME = (
     SELECT MIN(w.ObjectName)
     FROM #sqlqueue_object AS w
-    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
-        AND OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) NOT IN (
-            SELECT p.major_id
-            FROM sys.extended_properties AS p
-            WHERE p.class = 1 AND p.minor_id = 0 AND p.name = N'sqlqueue_exporter'
-        )
+    WHERE w.Standing = 'foreign'
 );
 IF @foreign IS NOT NULL
 BEGIN
@@ -34,7 +29,7 @@ DECLARE @statement NVARCHAR(MAX);
 DECLARE installed CURSOR LOCAL STATIC FORWARD_ONLY READ_ONLY FOR
     SELECT N'DROP ' + w.ObjectKind + N' [$(SchemaName)].' + QUOTENAME(w.ObjectName)
     FROM #sqlqueue_object AS w
-    WHERE OBJECT_ID(N'[$(SchemaName)].' + QUOTENAME(w.ObjectName)) IS NOT NULL
+    WHERE w.Standing = 'ours'
     ORDER BY w.ObjectKind;
 
 BEGIN TRANSACTION;

@@ -7,7 +7,7 @@
 {{ id }} AS id,
         {{ tail.own(db.text(queue_label or "NULL")) }} AS queue,
         {{ tail.own(ending.outcome_of()) }} AS outcome,
-        {{ tail.own(db.bigint(attempt or "NULL")) }} AS attempt,
+        {{ tail.own(db.number(attempt) if attempt else db.bigint("NULL")) }} AS attempt,
         {{ tail.own(ending.duration_ms(started_at, ended_at)) }} AS duration_ms,
         {{ tail.own(ending.span_ms(enqueued_at, ended_at)) }} AS delay_ms
 {%- endmacro -%}

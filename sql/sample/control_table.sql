@@ -1,7 +1,6 @@
 {#- One sample of a control table: its new rows, by kind of notification. -#}
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
-
 {%- from "sample/time_ms.sql" import time_ms -%}
 
 {%- macro columns() -%}

@@ -2,7 +2,6 @@
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
 {%- import "sample/ending.sql" as ending -%}
-
 {%- from "sample/time_ms.sql" import time_ms -%}
 
 {%- macro columns() -%}
@@ -12,7 +11,7 @@
         {{ tail.own(time_ms(start)) }} AS start_ms,
         {{ tail.own(time_ms(end)) }} AS end_ms,
         {{ tail.own(ending.duration_ms(start, end)) }} AS duration_ms,
-        {{ tail.own(db.bigint(candidates or "NULL")) }} AS candidates
+        {{ tail.own(db.number(candidates) if candidates else db.bigint("NULL")) }} AS candidates
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

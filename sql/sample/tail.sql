@@ -7,7 +7,8 @@
 
     Through a predicate each of them looks at the same number of rows, however few of them fit. A row
     that does not fit is returned as well, with its id and nothing else, so that it is known how far the
-    log was read and which ids were missing on the way.
+    log was read and which ids were missing on the way. Columns are named, never `*` of a table: the login
+    need not be allowed to read the others.
 
     The ranges of `late` are rows of their own, joined one by one: a planner that is given them as a
     long list of alternatives may rather read the whole log. They are not sorted, since that would read
@@ -56,10 +57,10 @@ newest AS (
 {%- macro bound_columns() -%}
 {{ db.bigint("clock.now_ms") }} AS now_ms,
 {{- probed.column() }}
-    {{ db.bigint("oldest.id") }} AS oldest_id,
+    {{ db.id_number("oldest.id", id) }} AS oldest_id,
     {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
-    {{ db.bigint("newest.id") }} AS newest_id,
-    {{ db.bigint("read_row.id") }} AS id
+    {{ db.id_number("newest.id", id) }} AS newest_id,
+    {{ db.id_number("read_row.id", id) }} AS id
 {%- if filter %},
     {{ db.bigint("read_row.fits") }} AS fits
 {%- endif -%}

@@ -8,7 +8,7 @@ use super::{CheckArgs, Failure, Options, block_on, load, print};
 use crate::config::{Config, Environment, Global, Source, TargetConfig};
 use crate::sample::{JobState, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
-use crate::state_file::{OpenError, Opened, StateFile};
+use crate::state_file::{Inspected, OpenError, StateFile};
 use crate::statement::{self, Index, IndexPurpose, TailRequest};
 
 pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
@@ -46,10 +46,10 @@ fn check_state_file(config: &Config) -> Result<bool, Failure> {
     let Some(path) = &config.state_file else {
         return Ok(true);
     };
-    let (good, finding) = match StateFile::open(path) {
+    let (good, finding) = match StateFile::inspect(path) {
         Err(OpenError::InUse(_)) => (true, "in use by a running exporter".to_owned()),
-        Ok(Opened { problem: Some(problem), .. }) => (false, format!("FAILED, {problem}")),
-        Ok(Opened { is_new: true, .. }) => (true, "not there yet; it can be made".to_owned()),
+        Ok(Inspected { problem: Some(problem), .. }) => (false, format!("FAILED, {problem}")),
+        Ok(Inspected { is_new: true, .. }) => (true, "not there yet; it can be made".to_owned()),
         Ok(_) => (true, "ok".to_owned()),
     };
     print(&format!("{}: the state file: {finding}\n", path.display()))?;
@@ -143,8 +143,7 @@ async fn ask(
 ) -> Result<Sample, SourceError> {
     let statement = statement::sample(connector.dialect(), target, request, global.lock_timeout)
         .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
-    let rows = connection.query(&statement, global.query_timeout).await?;
-    Sample::decode(target, &rows)
+    Sample::read(target, connection.query(&statement, global.query_timeout).await)
 }
 
 /// A warning when a sample cannot seek for want of an index.
@@ -218,12 +217,12 @@ fn summary(sample: &Sample) -> String {
 }
 
 fn failed(name: &str, error: &SourceError) -> String {
-    format!("{name}FAILED ({}), {error}\n      {}\n", error.reason.as_str(), remedy(error.reason))
+    format!("{name}FAILED ({}), {error}\n      {}\n", error.reason.as_str(), remedy(error))
 }
 
 /// What to do about a failure.
-const fn remedy(reason: Reason) -> &'static str {
-    match reason {
+const fn remedy(error: &SourceError) -> &'static str {
+    match error.reason {
         Reason::Connect => "is the host, port or file right, and does the certificate fit the host name?",
         Reason::Login => "are user, password and database right, and may the login connect?",
         Reason::Timeout => "is the server busy, or does the statement lack an index? query_timeout bounds it",
@@ -233,6 +232,9 @@ const fn remedy(reason: Reason) -> &'static str {
         Reason::MissingObject => {
             "does the table or column exist in this database, under this name and schema? A target that maps no \
              column has the mapping of this project's own tables"
+        }
+        Reason::Decode if error.too_many_rows => {
+            "an answer has some rows for each queue, so that there is a bound"
         }
         Reason::Decode => "does the column hold what the mapping says?",
         Reason::Other => "see the message of the server",

@@ -138,7 +138,7 @@ families! {
     NOTIFICATION_LAST = Gauge "sqlqueue_notification_last_timestamp" [Unit::Seconds]:
         "When the newest notification of a kind was written.";
     UP = Gauge "sqlqueue_up":
-        "1 when the database answered the last time it was asked, else 0.";
+        "1 when the database answered the last time it was asked, else 0. Absent before the first time.";
     SAMPLES = Counter "sqlqueue_samples":
         "Good samples of a target.";
     SAMPLE_ERRORS = Counter "sqlqueue_sample_errors":

@@ -16,6 +16,9 @@ use crate::sample::{Attempt, LogSample};
 pub struct AttemptLogState {
     /// Counters by queue.
     pub log: Log<Attempt, AttemptState>,
+    /// Whether the table names the queues, so that it can come to speak of any; as configured.
+    #[serde(skip)]
+    pub labelled: bool,
     /// What the table can tell; as configured.
     #[serde(skip)]
     pub told: Told,
@@ -77,9 +80,10 @@ impl AttemptLogState {
     /// the queues come from the table.
     #[must_use]
     pub fn new(log: &AttemptLog, max_label_values: usize) -> Self {
-        let declared = log.queue_label.is_none().then_some(&log.target.name);
+        let labelled = log.queue_label.is_some();
+        let declared = (!labelled).then_some(&log.target.name);
         let log_state = Log::new(declared, max_label_values);
-        Self { log: log_state, told: Told::by(log), objectives: log.objectives }
+        Self { log: log_state, labelled, told: Told::by(log), objectives: log.objectives }
     }
 
     /// Takes over what was saved.

@@ -26,6 +26,17 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether files can be made where [`replace`] makes its own; what was made is removed.
+///
+/// # Errors
+/// What the system says, and of what.
+pub(super) fn can_replace(path: &Path) -> io::Result<()> {
+    let temporary = super::beside(path, "check");
+    File::create(&temporary)
+        .and_then(|_| std::fs::remove_file(&temporary))
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", temporary.display())))
+}
+
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;

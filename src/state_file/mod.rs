@@ -89,6 +89,15 @@ pub struct Opened {
     pub is_new: bool,
 }
 
+/// What would come of opening a state file.
+#[derive(Debug)]
+pub struct Inspected {
+    /// Why counting would go on in memory, if it would.
+    pub problem: Option<StateFileError>,
+    /// There is no file yet.
+    pub is_new: bool,
+}
+
 impl StateFile {
     /// Takes the file for this process and reads it.
     ///
@@ -103,21 +112,34 @@ impl StateFile {
             Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
             Err(TryLockError::Error(error)) => (None, Some(unwritable(path, &error))),
         };
-        let (document, problem, is_new) = match read(path) {
-            Ok(bytes) => match Document::parse(&bytes) {
-                Ok(document) => (document, None, false),
-                Err(error) => (Document::default(), Some(unusable(path, &error)), false),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (Document::default(), None, true),
-            Err(error) => {
-                let problem = StateFileError::Unreadable { file: path.to_owned(), error };
-                (Document::default(), Some(problem), false)
-            }
-        };
+        let (document, problem, is_new) = read_document(path);
         // Without the lock another exporter could write the same file.
         let sealed = problem.is_some() || lock.is_none();
         let file = Self { path: path.to_owned(), document, lock, sealed, unwritten: false };
         Ok(Opened { file, problem: problem.or(no_lock), is_new })
+    }
+
+    /// What an exporter would find at this moment, as the user of this process. Nothing is changed and
+    /// nothing stays behind: a lock file that somebody else made would keep the exporter out.
+    ///
+    /// # Errors
+    /// When another process uses it.
+    pub fn inspect(path: &Path) -> Result<Inspected, OpenError> {
+        let locked = match File::options().write(true).open(beside(path, "lock")) {
+            Ok(file) => file.try_lock(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(TryLockError::Error(error)),
+        };
+        let no_lock = match locked {
+            Ok(()) => None,
+            Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
+            Err(TryLockError::Error(error)) => Some(unwritable(path, &error)),
+        };
+        let no_save = atomic::can_replace(path)
+            .err()
+            .map(|error| StateFileError::Unwritable { file: path.to_owned(), error: error.to_string() });
+        let (_, problem, is_new) = read_document(path);
+        Ok(Inspected { problem: problem.or(no_lock).or(no_save), is_new })
     }
 
     /// What was saved of a target.
@@ -154,6 +176,21 @@ impl StateFile {
             Err(_) => self.document.restore(key, before),
         }
         written
+    }
+}
+
+/// What a file holds, why that cannot be used, and whether there is none.
+fn read_document(path: &Path) -> (Document, Option<StateFileError>, bool) {
+    match read(path) {
+        Ok(bytes) => match Document::parse(&bytes) {
+            Ok(document) => (document, None, false),
+            Err(error) => (Document::default(), Some(unusable(path, &error)), false),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Document::default(), None, true),
+        Err(error) => {
+            let problem = StateFileError::Unreadable { file: path.to_owned(), error };
+            (Document::default(), Some(problem), false)
+        }
     }
 }
 

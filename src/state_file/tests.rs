@@ -76,7 +76,9 @@ fn two_exporters_cannot_share_a_file() {
     let first = StateFile::open(&path).unwrap();
     let error = StateFile::open(&path).unwrap_err().to_string();
     assert!(error.contains("in use by another exporter") && error.contains("state.json"), "{error}");
+    assert_eq!(StateFile::inspect(&path).unwrap_err().to_string(), error);
     drop(first);
+    assert!(StateFile::inspect(&path).unwrap().problem.is_none());
     StateFile::open(&path).unwrap();
 }
 

@@ -3,6 +3,7 @@
 //! Names and constants of the configuration are quoted by `quote.rs` and become text; values that
 //! change from sample to sample are [`Parameter`]s.
 
+mod columns;
 mod context;
 mod index;
 mod print;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::backend::{Backend, on_both_databases};
-use crate::support::Series;
+use crate::support::{PUBLISHED_LEASE, PUBLISHED_RUN_LOG, PUBLISHED_TRANSACTIONAL, Series};
 
 on_both_databases! {
     a_lease_table_without_times_has_counts_and_no_age
@@ -14,22 +14,9 @@ on_both_databases! {
     a_step_that_was_never_seen_is_at_zero_for_one_sample_before_it_counts
 }
 
-const LEASE: &str = "    queues:\n      - { name: demo, table: QueueDemo, preset: lease_minimal }\n";
-const TRANSACTIONAL: &str =
-    "    queues:\n      - { name: items, table: TransactionQueue, preset: transactional_owner }\n";
-const RUN_LOG: &str = "    run_logs:
-      - name: runs
-        table: tabela_przebiegow
-        preset: notification_run_log_pl
-        steps: [komentarze, przebieg]
-        lock: { resource: dbo.powiadomienia_przebieg }
-    control_tables:
-      - { name: events, table: tabela_powiadomien, preset: notification_control_pl, kinds: [komentarz] }
-";
-
 async fn a_lease_table_without_times_has_counts_and_no_age(db: Backend) {
     db.fixture("published_lease").await;
-    let exporter = db.exporter(LEASE);
+    let exporter = db.exporter(PUBLISHED_LEASE);
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(r#"sqlqueue_up{source="db"}"#, 1.0);
@@ -55,7 +42,7 @@ async fn a_lease_table_without_times_has_counts_and_no_age(db: Backend) {
 
 async fn a_destructive_queue_shows_owned_rows_as_running(db: Backend) {
     db.fixture("published_transactional").await;
-    let exporter = db.exporter(TRANSACTIONAL);
+    let exporter = db.exporter(PUBLISHED_TRANSACTIONAL);
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(r#"sqlqueue_jobs{source="db",queue="items",state="ready"}"#, 2.0);
@@ -72,7 +59,7 @@ async fn a_destructive_queue_shows_owned_rows_as_running(db: Backend) {
 
 async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome(db: Backend) {
     db.fixture("published_run_log").await;
-    let exporter = db.exporter(RUN_LOG);
+    let exporter = db.exporter(PUBLISHED_RUN_LOG);
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     let steps = |step: &str, outcome: &str| {
@@ -125,7 +112,7 @@ async fn run_log_rows_become_counters_and_histograms_by_step_and_outcome(db: Bac
 
 async fn an_application_lock_shows_for_how_long_it_was_found_held(db: Backend) {
     db.fixture("published_run_log").await;
-    let exporter = db.exporter(RUN_LOG);
+    let exporter = db.exporter(PUBLISHED_RUN_LOG);
     let held = r#"sqlqueue_run_lock_held{source="db",run_log="runs"}"#;
     let held_for = r#"sqlqueue_run_lock_held_seconds{source="db",run_log="runs"}"#;
     exporter.sample_once().await;
@@ -148,7 +135,7 @@ async fn an_application_lock_shows_for_how_long_it_was_found_held(db: Backend) {
 
 async fn control_rows_become_notifications_by_kind(db: Backend) {
     db.fixture("published_run_log").await;
-    let exporter = db.exporter(RUN_LOG);
+    let exporter = db.exporter(PUBLISHED_RUN_LOG);
     exporter.sample_once().await;
     let total = r#"sqlqueue_notifications_total{source="db",control_table="events",kind="komentarz"}"#;
     Series::of(&exporter).assert(total, 0.0);
@@ -164,7 +151,7 @@ async fn control_rows_become_notifications_by_kind(db: Backend) {
 
 async fn a_step_that_was_never_seen_is_at_zero_for_one_sample_before_it_counts(db: Backend) {
     db.fixture("published_run_log").await;
-    let exporter = db.exporter(RUN_LOG);
+    let exporter = db.exporter(PUBLISHED_RUN_LOG);
     exporter.sample_once().await;
     db.execute(
         "INSERT INTO tabela_przebiegow (krok, start, ms) VALUES ('zamowienia', '2026-11-30T11:50:00.000', 9)",

@@ -332,6 +332,8 @@ sources:
     assert_eq!(post(&process, "/-/reload").0, 200);
     let before = samples();
     eventually("sampling goes on", || samples() > before);
-    process.scrape().assert(r#"sqlqueue_up{source="comes"}"#, 0.0);
+    eventually("the new source is asked", || {
+        process.scrape().get(r#"sqlqueue_up{source="comes"}"#) == Some(0.0)
+    });
     assert_eq!(server.accepted(), 1);
 }

@@ -14,6 +14,23 @@ use sqlqueue_exporter::source::SqliteConnector;
 use sqlqueue_exporter::web::Format;
 use tempfile::TempDir;
 
+/// The published lease table, as a target.
+pub const PUBLISHED_LEASE: &str =
+    "    queues:\n      - { name: demo, table: QueueDemo, preset: lease_minimal }\n";
+/// The published destructive queue, as a target.
+pub const PUBLISHED_TRANSACTIONAL: &str =
+    "    queues:\n      - { name: items, table: TransactionQueue, preset: transactional_owner }\n";
+/// The published run log and its control table, as targets.
+pub const PUBLISHED_RUN_LOG: &str = "    run_logs:
+      - name: runs
+        table: tabela_przebiegow
+        preset: notification_run_log_pl
+        steps: [komentarze, przebieg]
+        lock: { resource: dbo.powiadomienia_przebieg }
+    control_tables:
+      - { name: events, table: tabela_powiadomien, preset: notification_control_pl, kinds: [komentarz] }
+";
+
 /// 2026-11-30T12:00:00Z, in milliseconds: the present of every fixture.
 pub const NOW_MS: i64 = 1_796_040_000_000;
 

@@ -11,20 +11,7 @@ use sqlqueue_exporter::source::SqliteConnector;
 
 use crate::recorder::{Record, Recorder, request};
 use crate::server::{self, Server, key, twin};
-use crate::support::{Bench, Series};
-
-const LEASE: &str = "    queues:\n      - { name: demo, table: QueueDemo, preset: lease_minimal }\n";
-const TRANSACTIONAL: &str =
-    "    queues:\n      - { name: items, table: TransactionQueue, preset: transactional_owner }\n";
-const RUN_LOG: &str = "    run_logs:
-      - name: runs
-        table: tabela_przebiegow
-        preset: notification_run_log_pl
-        steps: [komentarze, przebieg]
-        lock: { resource: dbo.powiadomienia_przebieg }
-    control_tables:
-      - { name: events, table: tabela_powiadomien, preset: notification_control_pl, kinds: [komentarz] }
-";
+use crate::support::{Bench, PUBLISHED_LEASE, PUBLISHED_RUN_LOG, PUBLISHED_TRANSACTIONAL, Series};
 
 /// Two exporters with the same targets: one on the embedded database, one over TDS on a server
 /// that answers what the embedded database answered.
@@ -88,7 +75,7 @@ fn data(exporter: &Exporter) -> BTreeMap<String, f64> {
 
 #[tokio::test]
 async fn of_a_lease_queue() {
-    let pair = Pair::new(&["published_lease.sql"], LEASE).await;
+    let pair = Pair::new(&["published_lease.sql"], PUBLISHED_LEASE).await;
     pair.sample().await;
     Series::of(&pair.over_tds).assert(r#"sqlqueue_jobs{source="db",queue="demo",state="expired"}"#, 1.0);
     pair.bench.execute("DELETE FROM QueueDemo");
@@ -136,7 +123,7 @@ async fn of_an_enqueue_log() {
 
 #[tokio::test]
 async fn of_a_transactional_queue() {
-    let pair = Pair::new(&["published_transactional.sql"], TRANSACTIONAL).await;
+    let pair = Pair::new(&["published_transactional.sql"], PUBLISHED_TRANSACTIONAL).await;
     pair.sample().await;
     Series::of(&pair.over_tds).assert(r#"sqlqueue_jobs{source="db",queue="items",state="running"}"#, 1.0);
     pair.bench.execute("DELETE FROM TransactionQueue");
@@ -145,7 +132,7 @@ async fn of_a_transactional_queue() {
 
 #[tokio::test]
 async fn of_a_run_log_and_a_control_table() {
-    let pair = Pair::new(&["published_run_log.sql"], RUN_LOG).await;
+    let pair = Pair::new(&["published_run_log.sql"], PUBLISHED_RUN_LOG).await;
     pair.sample().await;
     pair.bench.execute(
         "INSERT INTO tabela_przebiegow (id_przebiegu, krok, start, koniec, ms, kandydatow, blad) VALUES
