@@ -5,11 +5,11 @@
 
 {%- macro columns() -%}
 {{ id }} AS id,
-        {{ db.text(queue_label or "NULL") }} AS queue,
-        {{ ending.outcome_of() }} AS outcome,
-        {{ db.number(attempt) if attempt else db.bigint("NULL") }} AS attempt,
-        {{ ending.duration_ms(started_at, ended_at) }} AS duration_ms,
-        {{ ending.span_ms(enqueued_at, ended_at) }} AS delay_ms
+        {{ tail.own(db.text(queue_label or "NULL")) }} AS queue,
+        {{ tail.own(ending.outcome_of()) }} AS outcome,
+        {{ tail.own(db.number(attempt) if attempt else db.bigint("NULL")) }} AS attempt,
+        {{ tail.own(ending.duration_ms(started_at, ended_at)) }} AS duration_ms,
+        {{ tail.own(ending.span_ms(enqueued_at, ended_at)) }} AS delay_ms
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

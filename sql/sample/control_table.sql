@@ -5,8 +5,8 @@
 
 {%- macro columns() -%}
 {{ id }} AS id,
-        {{ kind }} AS kind,
-        {{ time_ms(at) }} AS at_ms
+        {{ tail.own(kind) }} AS kind,
+        {{ tail.own(time_ms(at)) }} AS at_ms
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

@@ -4,7 +4,7 @@
 
 {%- macro columns() -%}
 {{ id }} AS id,
-        {{ db.text(queue_label or "NULL") }} AS queue
+        {{ tail.own(db.text(queue_label or "NULL")) }} AS queue
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

@@ -6,12 +6,12 @@
 
 {%- macro columns() -%}
 {{ id }} AS id,
-        {{ step }} AS step,
-        {{ ending.outcome_of() }} AS outcome,
-        {{ time_ms(start) }} AS start_ms,
-        {{ time_ms(end) }} AS end_ms,
-        {{ ending.duration_ms(start, end) }} AS duration_ms,
-        {{ db.number(candidates) if candidates else db.bigint("NULL") }} AS candidates
+        {{ tail.own(step) }} AS step,
+        {{ tail.own(ending.outcome_of()) }} AS outcome,
+        {{ tail.own(time_ms(start)) }} AS start_ms,
+        {{ tail.own(time_ms(end)) }} AS end_ms,
+        {{ tail.own(ending.duration_ms(start, end)) }} AS duration_ms,
+        {{ tail.own(db.number(candidates) if candidates else db.bigint("NULL")) }} AS candidates
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

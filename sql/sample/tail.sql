@@ -3,20 +3,31 @@
     `fresh` are the next rows above the watermark, in bounded batches. `late` are rows whose ids
     were missing when the watermark passed them: ids are handed out in one order and committed in
     another, and READPAST leaves out what is not committed yet. The first sample (`head`) reads the
-    newest rows instead and counts none of them; through a predicate it looks at the same number of
-    rows, however few of them fit. Columns are named, never `*` of a table: the login need not be
-    allowed to read the others.
+    newest rows instead and counts none of them.
+
+    Through a predicate each of them looks at the same number of rows, however few of them fit. A row
+    that does not fit is returned as well, with its id and nothing else, so that it is known how far the
+    log was read and which ids were missing on the way. Columns are named, never `*` of a table: the login
+    need not be allowed to read the others.
 
     The ranges of `late` are rows of their own, joined one by one: a planner that is given them as a
-    long list of alternatives may rather read the whole log. -#}
+    long list of alternatives may rather read the whole log. They are not sorted, since that would read
+    all of them before the first is returned. -#}
 {%- import dialect as db -%}
 {%- import "sample/probe.sql" as probed -%}
 {%- from "sample/time_ms.sql" import time_ms -%}
 
-{%- macro filtered() -%}
-{%- for condition in filter %}
-    AND {{ condition.column }} = {{ condition.value }}
-{%- endfor -%}
+{%- macro fits() -%}
+{%- for condition in filter %}{{ "" if loop.first else " AND " }}{{ condition.column }} = {{ condition.value }}{% endfor -%}
+{%- endmacro -%}
+
+{#- A value of a row that fits. CASE, because what other rows hold may not even be of this kind. -#}
+{%- macro own(value) -%}
+{%- if filter -%}
+CASE WHEN {{ fits() }} THEN {{ value }} END
+{%- else -%}
+{{ value }}
+{%- endif -%}
 {%- endmacro -%}
 
 {#- What the table holds now, by its primary key: tells retention and truncation from a quiet log.
@@ -50,6 +61,9 @@ newest AS (
     {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
     {{ db.id_number("newest.id", id) }} AS newest_id,
     {{ db.id_number("read_row.id", id) }} AS id
+{%- if filter %},
+    {{ db.bigint("read_row.fits") }} AS fits
+{%- endif -%}
 {%- endmacro -%}
 
 {#- One row for each entry; a single row without an entry when there is nothing new. -#}
@@ -62,26 +76,18 @@ ORDER BY read_row.id
 {{- db.options() }};
 {%- endmacro -%}
 
+{%- macro read_columns(columns) -%}
+{{ columns }}
+{%- if filter %},
+        CASE WHEN {{ fits() }} THEN 1 ELSE 0 END AS fits
+{%- endif -%}
+{%- endmacro -%}
+
 {%- macro entries(columns) -%}
-{%- if mode == "head" and filter -%}
-newest_rows AS (
-    SELECT{{ db.top(batch_size) }}
-        {{ read_columns | join(", ") }}
-    FROM {{ table }} AS t{{ db.hints() }}
-    ORDER BY {{ id }} DESC
-{{- db.limit(batch_size) }}
-),
-read_row AS (
-    SELECT
-        {{ columns }}
-    FROM newest_rows AS t
-    WHERE 1 = 1
-{{- filtered() }}
-)
-{%- elif mode == "head" -%}
+{%- if mode == "head" -%}
 read_row AS (
     SELECT{{ db.top(batch_size) }}
-        {{ columns }}
+        {{ read_columns(columns) }}
     FROM {{ table }} AS t{{ db.hints() }}
     ORDER BY {{ id }} DESC
 {{- db.limit(batch_size) }}
@@ -89,10 +95,9 @@ read_row AS (
 {%- else -%}
 fresh AS (
     SELECT{{ db.top(batch_size) }}
-        {{ columns }}
+        {{ read_columns(columns) }}
     FROM {{ table }} AS t{{ db.hints() }}
     WHERE {{ id }} > {{ after }}
-{{- filtered() }}
     ORDER BY {{ id }}
 {{- db.limit(batch_size) }}
 ),
@@ -103,12 +108,9 @@ missing AS (
 ),
 late AS (
     SELECT{{ db.top(batch_size) }}
-        {{ columns }}
+        {{ read_columns(columns) }}
     FROM missing
         {{ db.join_each() }} {{ table }} AS t{{ db.hints() }} ON {{ id }} BETWEEN missing.first_id AND missing.last_id
-    WHERE {{ id }} IS NOT NULL
-{{- filtered() }}
-    ORDER BY {{ id }}
 {{- db.limit(batch_size) }}
 ),
 read_row AS (

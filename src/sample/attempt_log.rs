@@ -2,21 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Bounds;
+use super::LogSample;
 use super::rows::Reader;
 use crate::config::{AttemptLog, AttemptOutcome};
 use crate::source::{Rows, SourceError};
-
-/// What one statement said about an attempt log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttemptLogSample {
-    /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
-    pub now_ms: i64,
-    /// What the table holds.
-    pub bounds: Bounds,
-    /// Rows, ascending by id.
-    pub attempts: Vec<Attempt>,
-}
 
 /// One row of an attempt log: one attempt at a job that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +24,8 @@ pub struct Attempt {
     pub delay_ms: Option<u64>,
 }
 
-pub(super) fn decode(log: &AttemptLog, rows: &Rows) -> Result<AttemptLogSample, SourceError> {
-    let reader = Reader::new(rows)?;
-    let first = reader.first()?;
-    let attempts = reader.entries(|id, row| {
+pub(super) fn decode(log: &AttemptLog, rows: &Rows) -> Result<LogSample<Attempt>, SourceError> {
+    Reader::new(rows)?.log(&log.target, |id, row| {
         Ok(Attempt {
             id,
             queue: row.queue(log.queue_label.as_ref(), &log.target)?,
@@ -50,6 +37,5 @@ pub(super) fn decode(log: &AttemptLog, rows: &Rows) -> Result<AttemptLogSample, 
             },
             delay_ms: row.span("delay_ms", log.enqueued_at.as_ref())?,
         })
-    })?;
-    Ok(AttemptLogSample { now_ms: first.required_int("now_ms")?, bounds: first.bounds()?, attempts })
+    })
 }

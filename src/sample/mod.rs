@@ -10,9 +10,9 @@ mod queue;
 mod rows;
 mod run_log;
 
-pub use attempt_log::{Attempt, AttemptLogSample};
-pub use control_table::{ControlTableSample, Notification};
-pub use enqueue_log::{EnqueueLogSample, EnqueuedJob};
+pub use attempt_log::Attempt;
+pub use control_table::Notification;
+pub use enqueue_log::EnqueuedJob;
 pub use queue::{Claim, JobState, QueueFacts, QueueSample};
 pub use run_log::{RunLogSample, StepEntry};
 
@@ -32,19 +32,32 @@ pub struct Bounds {
     pub newest_id: Option<i64>,
 }
 
+/// What one sample read of a log that grows by id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogSample<R> {
+    /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
+    pub now_ms: i64,
+    /// What the table holds.
+    pub bounds: Bounds,
+    /// The rows, ascending by id.
+    pub rows: Vec<R>,
+    /// The ids of the rows that were looked at and do not fit the target's predicate, ascending.
+    pub foreign: Vec<i64>,
+}
+
 /// One sample of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sample {
     /// Of a queue.
     Queue(QueueSample),
     /// Of an attempt log.
-    AttemptLog(AttemptLogSample),
+    AttemptLog(LogSample<Attempt>),
     /// Of an enqueue log.
-    EnqueueLog(EnqueueLogSample),
+    EnqueueLog(LogSample<EnqueuedJob>),
     /// Of a run log.
     RunLog(RunLogSample),
     /// Of a control table.
-    ControlTable(ControlTableSample),
+    ControlTable(LogSample<Notification>),
 }
 
 impl Sample {
@@ -72,7 +85,7 @@ impl Sample {
             TargetConfig::AttemptLog(log) => Self::AttemptLog(attempt_log::decode(log, rows)?),
             TargetConfig::EnqueueLog(log) => Self::EnqueueLog(enqueue_log::decode(log, rows)?),
             TargetConfig::RunLog(log) => Self::RunLog(run_log::decode(log, rows)?),
-            TargetConfig::ControlTable(_) => Self::ControlTable(control_table::decode(rows)?),
+            TargetConfig::ControlTable(control) => Self::ControlTable(control_table::decode(control, rows)?),
         })
     }
 
@@ -81,10 +94,10 @@ impl Sample {
     pub const fn bounds(&self) -> Option<Bounds> {
         match self {
             Self::Queue(_) => None,
-            Self::AttemptLog(AttemptLogSample { bounds, .. })
-            | Self::EnqueueLog(EnqueueLogSample { bounds, .. })
-            | Self::RunLog(RunLogSample { bounds, .. })
-            | Self::ControlTable(ControlTableSample { bounds, .. }) => Some(*bounds),
+            Self::AttemptLog(LogSample { bounds, .. })
+            | Self::EnqueueLog(LogSample { bounds, .. })
+            | Self::RunLog(RunLogSample { log: LogSample { bounds, .. }, .. })
+            | Self::ControlTable(LogSample { bounds, .. }) => Some(*bounds),
         }
     }
 
@@ -93,10 +106,10 @@ impl Sample {
     pub const fn now_ms(&self) -> i64 {
         match self {
             Self::Queue(QueueSample { now_ms, .. })
-            | Self::AttemptLog(AttemptLogSample { now_ms, .. })
-            | Self::EnqueueLog(EnqueueLogSample { now_ms, .. })
-            | Self::RunLog(RunLogSample { now_ms, .. })
-            | Self::ControlTable(ControlTableSample { now_ms, .. }) => *now_ms,
+            | Self::AttemptLog(LogSample { now_ms, .. })
+            | Self::EnqueueLog(LogSample { now_ms, .. })
+            | Self::RunLog(RunLogSample { log: LogSample { now_ms, .. }, .. })
+            | Self::ControlTable(LogSample { now_ms, .. }) => *now_ms,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Typed access to a result by column name.
 
-use super::Bounds;
+use super::{Bounds, LogSample};
 use crate::config::{OutcomeWord, Target, TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
 
@@ -66,19 +66,27 @@ impl<'a> Reader<'a> {
         self.rows().next().ok_or_else(|| SourceError::new(Reason::Decode, "the answer has no rows"))
     }
 
-    /// The rows of a log, read by `entry`, which is given the id of each.
-    pub(super) fn entries<T>(
+    /// The sample of a log, whose rows are read by `entry`, which is given the id of each.
+    pub(super) fn log<T>(
         &self,
+        target: &Target,
         entry: impl Fn(i64, Row<'a>) -> Result<T, SourceError>,
-    ) -> Result<Vec<T>, SourceError> {
-        let mut entries = Vec::new();
+    ) -> Result<LogSample<T>, SourceError> {
+        let first = self.first()?;
+        let (now_ms, bounds) = (first.required_int("now_ms")?, first.bounds()?);
+        let (mut rows, mut foreign) = (Vec::new(), Vec::new());
         for row in self.rows() {
             // A row without an id stands for "nothing new".
-            if let Some(id) = row.int("id")? {
-                entries.push(entry(id, row)?);
+            let Some(id) = row.int("id")? else {
+                continue;
+            };
+            if !target.filter.is_empty() && row.required_int("fits")? == 0 {
+                foreign.push(id);
+            } else {
+                rows.push(entry(id, row)?);
             }
         }
-        Ok(entries)
+        Ok(LogSample { now_ms, bounds, rows, foreign })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Bounds;
+use super::LogSample;
 use super::rows::Reader;
 use crate::config::{Outcome, RunLog};
 use crate::source::{Rows, SourceError};
@@ -10,14 +10,10 @@ use crate::source::{Rows, SourceError};
 /// What one statement said about a run log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLogSample {
-    /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
-    pub now_ms: i64,
-    /// What the table holds.
-    pub bounds: Bounds,
     /// Whether somebody holds the application lock; `None` when none is configured.
     pub lock_held: Option<bool>,
-    /// Rows, ascending by id.
-    pub entries: Vec<StepEntry>,
+    /// What was read of the log.
+    pub log: LogSample<StepEntry>,
 }
 
 /// One row of a run log: one step of one run, or a whole run. Times are in milliseconds since
@@ -44,8 +40,7 @@ pub struct StepEntry {
 
 pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceError> {
     let reader = Reader::new(rows)?;
-    let first = reader.first()?;
-    let entries = reader.entries(|id, row| {
+    let sample = reader.log(&log.target, |id, row| {
         let end_ms = row.int("end_ms")?;
         Ok(StepEntry {
             id,
@@ -61,10 +56,5 @@ pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceEr
             open: log.mutable.is_some() && end_ms.is_none(),
         })
     })?;
-    Ok(RunLogSample {
-        now_ms: first.required_int("now_ms")?,
-        bounds: first.bounds()?,
-        lock_held: first.int("lock_held")?.map(|held| held != 0),
-        entries,
-    })
+    Ok(RunLogSample { lock_held: reader.first()?.int("lock_held")?.map(|held| held != 0), log: sample })
 }

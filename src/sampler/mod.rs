@@ -55,9 +55,16 @@ pub struct Sampler {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Good,
-    /// Good, and a whole batch: the log holds more than one sample may read.
+    /// Good, and a whole batch: the log holds more than one sample may read, and nothing is against
+    /// reading on at once.
     More,
     Failed,
+}
+
+impl Outcome {
+    const fn of(progress: &Progress) -> Self {
+        if progress.more && !progress.waits { Self::More } else { Self::Good }
+    }
 }
 
 /// A good sample and how long its statement took.
@@ -179,8 +186,7 @@ impl Sampler {
             Err(failure) => Err(failure),
         };
         match outcome {
-            Ok(progress) if progress.more => Outcome::More,
-            Ok(_) => Outcome::Good,
+            Ok(progress) => Outcome::of(&progress),
             Err(failure) => {
                 if failure.error.connection_lost {
                     *connection = None;
@@ -234,13 +240,14 @@ impl Sampler {
             took: Some(took),
             connected: true,
         })?;
+        let crowded = after.sampling.crowded(!progress.crowded_out.is_empty());
         self.ledger.commit(&self.source, position, target, after, skew_ms).await;
         if first {
             info!(kind = target.label(), target = %target.target().name, "first sample is good");
         } else if failed_before > 0 {
             info!(kind = target.label(), target = %target.target().name, failed_before, "sampled again");
         }
-        report(target, &progress);
+        report(target, &progress, crowded);
         Ok(progress)
     }
 
@@ -304,12 +311,17 @@ struct Row {
 impl Row {
     /// Whether an operator wants to know: at once, and then less and less often while nothing changes.
     const fn is_news(self) -> bool {
-        self.is_other_reason || self.failures.is_power_of_two()
+        self.is_other_reason || is_news(self.failures)
     }
 
     fn newest(self, other: Self) -> Self {
         if other.is_news() { other } else { self }
     }
+}
+
+/// Whether the last of so many in a row is worth a warning.
+const fn is_news(in_a_row: u64) -> bool {
+    in_a_row.is_power_of_two()
 }
 
 /// The message of a panic's error; what the panic said is on standard error.
@@ -332,23 +344,44 @@ async fn contain<T>(
     }
 }
 
-/// Says what an operator should know about a log that was read.
-fn report(target: TargetConfig<'_>, progress: &Progress) {
+/// Says what an operator should know about a log that was read. `crowded`: how many samples in a row had
+/// no room for all ids that are missing.
+fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
     let name = &target.target().name;
     let kind = target.label();
     if progress.reset {
         warn!(kind, target = %name, "ids went backwards: the table was truncated or reseeded, reading from its start");
     }
     if progress.lost_end {
-        warn!(kind, target = %name, "the newest rows are gone: should their ids be given out again, those rows are not counted");
+        warn!(kind, target = %name, "the newest rows are not there, locked or deleted: should their ids be given out again, those rows are not counted");
     }
     if progress.late > 0 {
         debug!(kind, target = %name, rows = progress.late, "rows became visible late");
     }
     if !progress.stale.is_empty() {
-        warn!(kind, target = %name, ids = ?progress.stale, "rows that never ended were given up");
+        let (rows, some) = (progress.stale.len(), some(&progress.stale));
+        warn!(kind, target = %name, rows, ids = ?some, "rows that did not end, or are gone, were given up");
     }
     if !progress.abandoned.is_empty() {
-        debug!(kind, target = %name, ranges = ?progress.abandoned, "missing ids given up");
+        let (ranges, some) = (progress.abandoned.len(), some(&progress.abandoned));
+        debug!(kind, target = %name, ranges, first = ?some, "missing ids given up");
     }
+    if let Some((_, last)) = progress.crowded_out.last() {
+        let ranges = progress.crowded_out.len();
+        let (up_to, in_a_row) = (*last, crowded);
+        if is_news(crowded) {
+            warn!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
+        } else {
+            debug!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
+        }
+    }
+}
+
+/// Why ids were given up early, and what helps.
+const CROWDED_OUT: &str = "too many ids are missing, so some were given up before late_window was over: rows that get \
+                           them now are not counted; a shorter late_window or a larger batch_size may help";
+
+/// The first few, for a line of the log.
+fn some<T>(all: &[T]) -> &[T] {
+    all.get(..10).unwrap_or(all)
 }

@@ -52,6 +52,8 @@ pub(super) fn keep(next: &mut State, after: &Config, known: State, before: &Conf
             };
             if before == target && is_same_bound {
                 *next = known;
+                // Its sampler may be a new one, which begins with a sample.
+                next.interrupt();
             } else {
                 next.restore(known.data);
                 // What it showed was read in another way: gauges wait for the next sample.

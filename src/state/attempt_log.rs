@@ -9,7 +9,7 @@ use super::histogram::{self, Histogram};
 use super::log::{Limits, Log, LogRow};
 use super::tail::{Progress, Reading};
 use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome, OutcomeWord};
-use crate::sample::{Attempt, AttemptLogSample};
+use crate::sample::{Attempt, LogSample};
 
 /// The state of an attempt-log target.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,13 +98,12 @@ impl AttemptLogState {
     pub(super) fn apply(
         &mut self,
         log: &AttemptLog,
-        sample: AttemptLogSample,
+        sample: LogSample<Attempt>,
         max_label_values: usize,
     ) -> Progress {
-        let AttemptLogSample { now_ms, bounds, attempts } = sample;
-        let reading = Reading::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
+        let reading = Reading::of(log.late_window, Duration::ZERO, log.batch_size);
         let limits = Limits { reading, max_label_values };
-        self.log.apply(attempts, bounds, now_ms, limits, |_, _| {}, AttemptState::count)
+        self.log.apply(sample, limits, |_, _| {}, AttemptState::count)
     }
 }
 

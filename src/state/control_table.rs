@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::log::{Limits, Log, LogRow};
 use super::tail::{Progress, Reading};
 use crate::config::ControlTable;
-use crate::sample::{ControlTableSample, Notification};
+use crate::sample::{LogSample, Notification};
 
 /// The state of a control-table target.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,16 +47,13 @@ impl ControlTableState {
     pub(super) fn apply(
         &mut self,
         control: &ControlTable,
-        sample: ControlTableSample,
+        sample: LogSample<Notification>,
         max_label_values: usize,
     ) -> Progress {
-        let ControlTableSample { now_ms, bounds, notifications } = sample;
-        let reading = Reading::of(&control.target, control.late_window, Duration::ZERO, control.batch_size);
+        let reading = Reading::of(control.late_window, Duration::ZERO, control.batch_size);
         let limits = Limits { reading, max_label_values };
-        self.log.apply(
-            notifications,
-            bounds,
-            now_ms,
+        let progress = self.log.apply(
+            sample,
             limits,
             |kind, notification| {
                 if kind.newest_id <= Some(notification.id) {
@@ -65,6 +62,11 @@ impl ControlTableState {
                 }
             },
             |kind, _| kind.notifications += 1,
-        )
+        );
+        if progress.reset {
+            // What is remembered by id starts over with the ids.
+            self.log.series.values_mut().for_each(|kind| kind.newest_id = None);
+        }
+        progress
     }
 }

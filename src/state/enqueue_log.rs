@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::log::{Limits, Log, LogRow};
 use super::tail::{Progress, Reading};
 use crate::config::EnqueueLog;
-use crate::sample::{EnqueueLogSample, EnqueuedJob};
+use crate::sample::{EnqueuedJob, LogSample};
 
 /// The state of an enqueue-log target.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,12 +42,11 @@ impl EnqueueLogState {
     pub(super) fn apply(
         &mut self,
         log: &EnqueueLog,
-        sample: EnqueueLogSample,
+        sample: LogSample<EnqueuedJob>,
         max_label_values: usize,
     ) -> Progress {
-        let EnqueueLogSample { now_ms, bounds, jobs } = sample;
-        let reading = Reading::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
+        let reading = Reading::of(log.late_window, Duration::ZERO, log.batch_size);
         let limits = Limits { reading, max_label_values };
-        self.log.apply(jobs, bounds, now_ms, limits, |_, _| {}, |enqueued, _| *enqueued += 1)
+        self.log.apply(sample, limits, |_, _| {}, |enqueued, _| *enqueued += 1)
     }
 }

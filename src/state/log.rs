@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
-use super::tail::{Progress, Reading, Tail, TailRow};
-use crate::sample::Bounds;
+use super::tail::{Progress, Reading, Stage, Tail, TailRow};
+use crate::sample::LogSample;
 
 /// A row of a log.
 pub trait LogRow: Clone {
@@ -34,9 +34,13 @@ pub struct Log<R, S> {
     pub late_rows: u64,
     /// Rows that were read while they were open, as they were then.
     pub open: Vec<R>,
-    /// Rows whose label value was new in the last sample. Their series are exported at 0 first, so
-    /// that `increase()` sees the rows.
+    /// Rows whose label value was new in the last sample. Their series are exported at 0 first, for an
+    /// interval of the target, so that a scrape sees the 0 and `increase()` sees the rows.
     deferred: Vec<R>,
+    /// Whether the next sample comes an interval after the last one. Not saved: the first sample of a
+    /// new process, like that of a new configuration, comes at once.
+    #[serde(skip)]
+    in_pace: bool,
 }
 
 impl<R, S> Default for Log<R, S> {
@@ -48,6 +52,7 @@ impl<R, S> Default for Log<R, S> {
             late_rows: 0,
             open: Vec::new(),
             deferred: Vec::new(),
+            in_pace: false,
         }
     }
 }
@@ -69,30 +74,39 @@ impl<R: LogRow, S: Default> Log<R, S> {
             self.series.entry(value).or_insert(series);
         }
         self.labels.keep(declared.labels);
+        self.interrupt();
     }
 
-    /// Takes the rows of one sample, ascending by id. `remember` is given each row once, whether or
-    /// not it is counted; `count` is given each row that counts, at once or one sample later.
+    /// The next sample comes at once, however shortly after the last one: it counts no rows that wait.
+    pub fn interrupt(&mut self) {
+        self.in_pace = false;
+    }
+
+    /// Takes what one sample read. `remember` is given each row once, whether or not it is counted;
+    /// `count` is given each row that counts, at once or with a later sample.
     pub fn apply(
         &mut self,
-        rows: Vec<R>,
-        bounds: Bounds,
-        now_ms: i64,
+        sample: LogSample<R>,
         limits: Limits,
         mut remember: impl FnMut(&mut S, &R),
         count: impl Fn(&mut S, &R),
     ) -> Progress {
-        for mut row in std::mem::take(&mut self.deferred) {
+        let waited = if self.in_pace { std::mem::take(&mut self.deferred) } else { Vec::new() };
+        for mut row in waited {
             if let Some(series) = self.series.get_mut(row.label()) {
                 count(series, &row);
             }
         }
         let from_the_end = !self.tail.has_started();
-        let seen: Vec<TailRow> =
-            rows.iter().map(|row| TailRow { id: row.id(), open: row.is_open() }).collect();
-        let progress = self.tail.accept(&seen, bounds, now_ms, limits.reading);
+        let LogSample { now_ms, bounds, rows, foreign } = sample;
+        let rows = in_order(rows, foreign);
+        let seen: Vec<TailRow> = rows.iter().map(|(seen, _)| *seen).collect();
+        let mut progress = self.tail.accept(&seen, bounds, now_ms, limits.reading);
         self.late_rows += progress.late;
-        for (position, mut row) in rows.into_iter().enumerate() {
+        for (position, (_, row)) in rows.into_iter().enumerate() {
+            let Some(mut row) = row else {
+                continue; // foreign
+            };
             let counts = progress.count.binary_search(&position).is_ok();
             let is_open = progress.open.binary_search(&position).is_ok();
             if !counts && !is_open && !from_the_end {
@@ -115,6 +129,8 @@ impl<R: LogRow, S: Default> Log<R, S> {
         }
         // Last, because a row that is given up may be among the rows once more.
         self.open.retain(|row| !progress.stale.contains(&row.id()));
+        self.in_pace = true;
+        progress.waits = !self.deferred.is_empty();
         progress
     }
 
@@ -130,6 +146,18 @@ impl<R: LogRow, S: Default> Log<R, S> {
         self.series.insert(value.clone(), S::default());
         true
     }
+}
+
+/// The rows of the target and the foreign ones between them, ascending by id.
+fn in_order<R: LogRow>(rows: Vec<R>, foreign: Vec<i64>) -> Vec<(TailRow, Option<R>)> {
+    let rows = rows.into_iter().map(|row| {
+        let stage = if row.is_open() { Stage::Open } else { Stage::Over };
+        (TailRow { id: row.id(), stage }, Some(row))
+    });
+    let foreign = foreign.into_iter().map(|id| (TailRow { id, stage: Stage::Foreign }, None));
+    let mut all: Vec<(TailRow, Option<R>)> = rows.chain(foreign).collect();
+    all.sort_by_key(|(seen, _)| seen.id);
+    all
 }
 
 /// The limits that hold for a log target.

@@ -25,7 +25,7 @@ pub use queue::QueueState;
 pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, StepState};
 pub use sampling::{LastError, SamplingState};
-pub use tail::{Progress, Reading, Tail, TailRow};
+pub use tail::{Progress, Reading, Stage, Tail, TailRow};
 
 use std::time::Duration;
 
@@ -192,6 +192,17 @@ impl TargetState {
                 state.log.restore(saved.log)
             }
             _ => {}
+        }
+    }
+
+    /// The next sample comes at once, however shortly after the last one.
+    pub fn interrupt(&mut self) {
+        match &mut self.data {
+            TargetData::Queue(_) => {}
+            TargetData::AttemptLog(state) => state.log.interrupt(),
+            TargetData::EnqueueLog(state) => state.log.interrupt(),
+            TargetData::RunLog(state) => state.log.interrupt(),
+            TargetData::ControlTable(state) => state.log.interrupt(),
         }
     }
 

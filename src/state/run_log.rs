@@ -132,14 +132,11 @@ impl RunLogState {
     }
 
     pub(super) fn apply(&mut self, log: &RunLog, sample: RunLogSample, max_label_values: usize) -> Progress {
-        let RunLogSample { now_ms, bounds, lock_held, entries } = sample;
-        self.now_ms = now_ms;
-        self.lock = lock_held.map(|held| LockState::after(self.lock, held, now_ms));
+        let RunLogSample { lock_held, log: sample } = sample;
+        self.now_ms = sample.now_ms;
+        self.lock = lock_held.map(|held| LockState::after(self.lock, held, sample.now_ms));
         let open = log.mutable.map_or(Duration::ZERO, |mutable| mutable.open_window);
-        let limits = Limits {
-            reading: Reading::of(&log.target, log.late_window, open, log.batch_size),
-            max_label_values,
-        };
+        let limits = Limits { reading: Reading::of(log.late_window, open, log.batch_size), max_label_values };
         let (skips, newest, runs) = (&mut self.consecutive_skips, &mut self.newest_run_id, &mut self.runs);
         let remember = |step: &mut StepState, entry: &StepEntry| {
             let is_run = log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step);
@@ -155,15 +152,24 @@ impl RunLogState {
             }
             step.remember(entry);
         };
-        let progress = self.log.apply(entries, bounds, now_ms, limits, remember, StepState::count);
+        let progress = self.log.apply(sample, limits, remember, StepState::count);
         if progress.reset {
-            self.runs.start_over();
+            self.start_over();
         }
         progress
     }
-}
 
-impl RunLogState {
+    /// The ids started over, and with them what is remembered by id: a row is the newest one again
+    /// although the ids before were higher. What the rows before said stays until there is a newer one.
+    fn start_over(&mut self) {
+        self.runs.start_over();
+        self.newest_run_id = None;
+        for step in self.log.series.values_mut() {
+            step.newest_ids = (None, None);
+            step.newest_error_id = None;
+        }
+    }
+
     /// For each step that is running, how long the longest has been, by the database's clock; 0 for
     /// the other steps. Nothing for a log whose rows are written when they end, nor for a step that
     /// is running since nobody knows when.

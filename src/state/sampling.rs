@@ -25,6 +25,9 @@ pub struct SamplingState {
     /// Failed samples since the last good one.
     #[serde(skip)]
     pub failed_in_a_row: u64,
+    /// Good samples in a row that had no room for all ids that are missing.
+    #[serde(skip)]
+    pub crowded_in_a_row: u64,
     /// The last failed sample.
     #[serde(skip)]
     pub last_error: Option<LastError>,
@@ -52,6 +55,7 @@ impl Default for SamplingState {
             last_good_ms: None,
             last_good: None,
             failed_in_a_row: 0,
+            crowded_in_a_row: 0,
             last_error: None,
         }
     }
@@ -75,6 +79,13 @@ impl SamplingState {
         if let Some(duration) = duration {
             self.observe(duration);
         }
+    }
+
+    /// Notes whether a good sample had no room for all ids that are missing, and returns how many in a
+    /// row had none.
+    pub(crate) const fn crowded(&mut self, is_crowded: bool) -> u64 {
+        self.crowded_in_a_row = if is_crowded { self.crowded_in_a_row + 1 } else { 0 };
+        self.crowded_in_a_row
     }
 
     /// Whether a sample was tried.

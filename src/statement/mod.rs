@@ -114,7 +114,7 @@ pub fn sample(
     lock_timeout: Duration,
 ) -> Result<Statement, RenderError> {
     let base = context::base(dialect, target.target(), lock_timeout);
-    let (tail, parameters) = context::tail(dialect, request, &columns::own(target));
+    let (tail, parameters) = context::tail(request);
     let text = match target {
         TargetConfig::Queue(queue) => {
             let text = render(dialect, "sample/queue.sql", context::queue(dialect, base, queue))?;

@@ -234,6 +234,16 @@ impl World {
         self.database.execute_batch(row).unwrap();
     }
 
+    /// So many rows of a step that the log did not hold before.
+    fn write_new_step(&self, rows: usize) {
+        let rows = format!(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+            INSERT INTO RunLog (Step, StartedAt, EndedAt, DurationMs, Candidates, Outcome)
+            SELECT 'new', '2026-11-30 12:00:00.000', '2026-11-30 12:00:00.000', 5, 1, 'ok' FROM n"
+        );
+        self.database.execute_batch(&rows).unwrap();
+    }
+
     /// Waits for a page, at most as long as `bound`.
     async fn until(&self, bound: Duration, what: &str, seen: impl Fn(&Series) -> bool) -> Series {
         let deadline = Instant::now() + bound;
@@ -391,5 +401,26 @@ async fn a_panic_while_connecting_is_one_error_of_each_target_and_the_source_is_
     world.at_connection(Mood::Answers);
     let is_back = |series: &Series| TARGETS.iter().all(|target| samples(series, target) > 0);
     world.until(INTERVAL * 3, "the next sample is good", is_back).await.assert(UP, 1.0);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_is_new_in_a_long_log_is_shown_at_zero_for_an_interval_and_then_caught_up_at_once() {
+    const NEW: &str = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="new",outcome="ok"}"#;
+    let world = World::start();
+    let is_sampled = |series: &Series| TARGETS.iter().all(|target| samples(series, target) > 0);
+    world.until(Duration::from_secs(1), "the first pass", is_sampled).await;
+    // Two batches and a half.
+    world.write_new_step(2_500);
+    world.until(INTERVAL * 2, "the step is seen", |series| series.get(NEW) == Some(0.0)).await;
+    let shown = Instant::now();
+    world.until(INTERVAL * 2, "the step is counted", |series| series.get(NEW) > Some(0.0)).await;
+    // An interval is shortened by up to a tenth, and a scrape comes each half second.
+    assert!(
+        shown.elapsed() >= INTERVAL - INTERVAL / 10 - Duration::from_millis(500),
+        "{:?}",
+        shown.elapsed()
+    );
+    world.until(INTERVAL / 2, "all is counted", |series| series.get(NEW) == Some(2_500.0)).await;
     world.stop().await;
 }

@@ -13,6 +13,7 @@ mod binary;
 mod cli;
 mod enqueued;
 mod faults;
+mod foreign_rows;
 mod foreign_state;
 mod hang;
 mod hidden_rows;
@@ -42,6 +43,7 @@ mod reload;
 mod runbooks;
 mod secrets;
 mod service;
+mod started_over;
 mod stop;
 #[path = "../support/stopped_time.rs"]
 mod stopped_time;

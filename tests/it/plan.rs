@@ -104,13 +104,17 @@ fn a_related_table_is_sought_by_its_key_for_each_unfinished_job() {
     );
 }
 
-/// Each kind of log.
-const LOGS: [&str; 5] = [
+/// Each kind of log, whole and through a predicate.
+const LOGS: [&str; 9] = [
     "attempt_logs: [{ name: jobs, preset: attempt_log }]",
     "enqueue_logs: [{ name: jobs, preset: enqueue_log }]",
     "run_logs: [{ name: runs, preset: notification_run_log, lock: { resource: run } }]",
     "run_logs: [{ name: runs, preset: notification_run_log, mutable: true }]",
     "control_tables: [{ name: events, preset: notification_control }]",
+    "attempt_logs: [{ name: jobs, preset: attempt_log, where: { JobId: 1 } }]",
+    "enqueue_logs: [{ name: jobs, preset: enqueue_log, where: { State: D } }]",
+    "run_logs: [{ name: runs, preset: notification_run_log, where: { Step: run } }]",
+    "control_tables: [{ name: events, preset: notification_control, where: { Kind: comment } }]",
 ];
 
 /// `SCAN t` alone is the table in the order of its row id. Such a read stops at its LIMIT: no sort

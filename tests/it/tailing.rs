@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use sqlqueue_exporter::sample::Bounds;
+use sqlqueue_exporter::sample::{Bounds, LogSample};
 use sqlqueue_exporter::state::{Limits, Log, LogRow, Progress, Reading};
 use sqlqueue_exporter::statement::{GAPS_PER_SAMPLE, TailRequest};
 
@@ -18,6 +18,8 @@ const BATCH: u32 = 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Row {
     id: i64,
+    /// How many times the table had been truncated when it was written.
+    epoch: i64,
     label: String,
     open: bool,
 }
@@ -41,9 +43,14 @@ impl LogRow for Row {
     }
 }
 
-/// How often each id was counted.
+/// How often each row was counted, by [`key`].
 type Counted = BTreeMap<i64, u32>;
 type RowLog = Log<Row, Counted>;
+
+/// A row of all epochs; ascending like its time.
+const fn key(epoch: i64, id: i64) -> i64 {
+    epoch * 1_000_000 + id
+}
 
 /// What can happen.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +73,10 @@ enum Event {
     Wait { seconds: u32 },
     /// A sample that is saved.
     Sample,
+    /// The same, while other sessions hold locks: rows whose bit is set are not shown.
+    SampleOfFew { locked: u64 },
+    /// The table is truncated, and its ids start over.
+    Truncate,
     /// The exporter is stopped and started: all that is left is what was saved.
     Restart,
     /// A sample whose process dies before it is saved; another goes on from the last save.
@@ -76,6 +87,10 @@ enum Event {
 struct World {
     now_ms: i64,
     next_id: i64,
+    epoch: i64,
+    /// Whether rows have times.
+    timed: bool,
+    locked: u64,
     /// Ids taken by transactions that are not committed.
     in_flight: Vec<i64>,
     table: BTreeMap<i64, Row>,
@@ -94,6 +109,9 @@ impl World {
         Self {
             now_ms: 1_796_040_000_000,
             next_id: 1,
+            epoch: 0,
+            timed: true,
+            locked: 0,
             in_flight: Vec::new(),
             table: BTreeMap::new(),
             log: RowLog::default(),
@@ -114,7 +132,7 @@ impl World {
             Event::Commit { which, open } => {
                 if let Some(id) = pick(&mut self.in_flight, which) {
                     let label = format!("step-{}", id % 5);
-                    self.table.insert(id, Row { id, label, open });
+                    self.table.insert(id, Row { id, epoch: self.epoch, label, open });
                     if !self.started && !open {
                         self.excused.insert(id);
                     }
@@ -158,7 +176,7 @@ impl World {
                 if !self.started {
                     // Reading begins at the end of the log: of what is there, only the newest rows
                     // that still run are followed.
-                    let head = answer(&TailRequest::Head, &self.table, self.filtered);
+                    let head = answer(&TailRequest::Head, &self.table);
                     let followed: BTreeSet<i64> = head.iter().map(|row| row.id).collect();
                     self.excused.extend(self.table.keys().filter(|id| !followed.contains(id)));
                     // And a row that is on its way further back than that is taken for an old one.
@@ -169,9 +187,22 @@ impl World {
                     }
                 }
                 let progress = self.sample();
-                self.abandoned.extend(progress.abandoned);
+                self.abandoned.extend(progress.abandoned.into_iter().chain(progress.crowded_out));
                 self.stale.extend(progress.stale);
                 self.started = true;
+            }
+            Event::SampleOfFew { locked } => {
+                if self.started {
+                    self.locked = locked;
+                    self.happen(Event::Sample);
+                    self.locked = 0;
+                }
+            }
+            Event::Truncate => {
+                self.table.clear();
+                self.in_flight.clear();
+                self.next_id = 1;
+                self.epoch += 1;
             }
             Event::Restart => {
                 let saved = serde_json::to_string(&self.log).unwrap();
@@ -187,25 +218,24 @@ impl World {
     }
 
     fn sample(&mut self) -> Progress {
-        let rows = answer(&self.log.tail.request(BATCH), &self.table, self.filtered);
+        let is_shown = |id: i64| self.locked >> (id % 64) & 1 == 0;
+        let table: BTreeMap<i64, Row> =
+            self.table.iter().filter(|(id, _)| is_shown(**id)).map(|(id, row)| (*id, row.clone())).collect();
+        let looked_at = answer(&self.log.tail.request(BATCH), &table);
+        let (rows, foreign): (Vec<Row>, Vec<Row>) =
+            looked_at.into_iter().partition(|row| row.fits() || !self.filtered);
         let bounds = Bounds {
-            oldest_id: self.table.keys().next().copied(),
-            oldest_ms: self.table.keys().next().map(|id| id * 10),
-            newest_id: self.table.keys().next_back().copied(),
+            oldest_id: table.keys().next().copied(),
+            oldest_ms: table.values().next().filter(|_| self.timed).map(|row| key(row.epoch, row.id)),
+            newest_id: table.keys().next_back().copied(),
         };
-        let reading = Reading {
-            late_window: LATE,
-            open_window: OPEN,
-            batch_size: BATCH as usize,
-            filtered: self.filtered,
-        };
+        let reading = Reading { late_window: LATE, open_window: OPEN, batch_size: BATCH as usize };
+        let foreign = foreign.iter().map(|row| row.id).collect();
         self.log.apply(
-            rows,
-            bounds,
-            self.now_ms,
+            LogSample { now_ms: self.now_ms, bounds, rows, foreign },
             Limits { reading, max_label_values: 3 },
             |_, _| {},
-            |counted, row| *counted.entry(row.id).or_default() += 1,
+            |counted, row| *counted.entry(key(row.epoch, row.id)).or_default() += 1,
         )
     }
 
@@ -219,7 +249,7 @@ impl World {
     }
 
     fn times_counted(&self, id: i64) -> u32 {
-        self.log.series.values().filter_map(|counted| counted.get(&id)).sum()
+        self.log.series.values().filter_map(|counted| counted.get(&key(self.epoch, id))).sum()
     }
 
     fn total_counted(&self) -> u64 {
@@ -231,22 +261,21 @@ fn pick(ids: &mut Vec<i64>, which: usize) -> Option<i64> {
     if ids.is_empty() { None } else { Some(ids.swap_remove(which % ids.len())) }
 }
 
-/// Answers the request as the statement does: the newest rows, or late ones and the next above the
-/// watermark, each bounded, ascending by id.
-fn answer(request: &TailRequest, table: &BTreeMap<i64, Row>, filtered: bool) -> Vec<Row> {
+/// The rows that the statement looks at to answer the request, whether or not they fit the predicate: the
+/// newest ones, or late ones and the next above the watermark, each bounded, ascending by id.
+fn answer(request: &TailRequest, table: &BTreeMap<i64, Row>) -> Vec<Row> {
     let batch = BATCH as usize;
-    let fits = |row: &&Row| !filtered || row.fits();
     match request {
         TailRequest::Head => {
-            let mut rows: Vec<Row> = table.values().rev().take(batch).filter(fits).cloned().collect();
+            let mut rows: Vec<Row> = table.values().rev().take(batch).cloned().collect();
             rows.reverse();
             rows
         }
         TailRequest::After { watermark, gaps } => {
             assert!(gaps.len() <= GAPS_PER_SAMPLE);
             let awaited = |id: &i64| gaps.iter().any(|(first, last)| first <= id && id <= last);
-            let late = table.values().filter(|row| awaited(&row.id)).filter(fits).take(batch);
-            let fresh = table.range(watermark + 1..).map(|(_, row)| row).filter(fits).take(batch);
+            let late = table.values().filter(|row| awaited(&row.id)).take(batch);
+            let fresh = table.range(watermark + 1..).map(|(_, row)| row).take(batch);
             let mut rows: Vec<Row> = late.chain(fresh).cloned().collect();
             rows.sort_by_key(|row| row.id);
             rows
@@ -266,6 +295,8 @@ fn event() -> impl Strategy<Value = Event> {
         3 => (1_u32..400).prop_map(|seconds| Event::Wait { seconds }),
         1 => (1_usize..40).prop_map(|pairs| Event::Burst { pairs }),
         5 => Just(Event::Sample),
+        2 => any::<u64>().prop_map(|locked| Event::SampleOfFew { locked }),
+        1 => Just(Event::SampleOfFew { locked: u64::MAX }),
         1 => Just(Event::Restart),
         2 => Just(Event::LostSample),
     ]
@@ -303,6 +334,20 @@ proptest! {
                 world.times_counted(row.id) == 1 || world.is_reported(row.id),
                 "row {} was neither counted nor reported", row.id
             );
+        }
+    }
+    #[test]
+    fn no_row_is_counted_twice_whatever_is_hidden_and_truncated(
+        events in proptest::collection::vec(prop_oneof![20 => event(), 1 => Just(Event::Truncate)], 1..150),
+        timed in any::<bool>(),
+    ) {
+        let mut world = World::new(false);
+        world.timed = timed;
+        for event in events {
+            world.happen(event);
+            for counted in world.log.series.values().flat_map(BTreeMap::iter) {
+                prop_assert!(*counted.1 <= 1, "row {} was counted twice", counted.0);
+            }
         }
     }
 }

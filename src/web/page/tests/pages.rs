@@ -8,8 +8,7 @@ use super::html::{assert_well_formed, style, tags, text};
 use super::world::{ATTEMPTS, ENQUEUED, EVENTS, JOBS, LABELLED, TARGETS, World, facts, run};
 use crate::config::{AttemptOutcome, Outcome};
 use crate::sample::{
-    Attempt, AttemptLogSample, Bounds, ControlTableSample, EnqueueLogSample, EnqueuedJob, JobState,
-    Notification, QueueFacts, Sample, StepEntry,
+    Attempt, Bounds, EnqueuedJob, JobState, LogSample, Notification, QueueFacts, Sample, StepEntry,
 };
 use crate::source::Reason;
 use crate::state::State;
@@ -52,11 +51,19 @@ fn named(name: &str) -> World {
         duration_ms: Some(1),
         delay_ms: None,
     };
-    world.apply(ATTEMPTS, Sample::AttemptLog(AttemptLogSample { now_ms, bounds, attempts: vec![attempt] }));
-    let jobs = vec![EnqueuedJob { id: 1, queue: name.to_owned() }];
-    world.apply(ENQUEUED, Sample::EnqueueLog(EnqueueLogSample { now_ms, bounds, jobs }));
+    world.apply(
+        ATTEMPTS,
+        Sample::AttemptLog(LogSample { now_ms, bounds, rows: vec![attempt], foreign: Vec::new() }),
+    );
+    let jobs = LogSample {
+        now_ms,
+        bounds,
+        rows: vec![EnqueuedJob { id: 1, queue: name.to_owned() }],
+        foreign: Vec::new(),
+    };
+    world.apply(ENQUEUED, Sample::EnqueueLog(jobs));
     let notification = Notification { id: 1, kind: name.to_owned(), at_ms: Some(now_ms) };
-    let sample = ControlTableSample { now_ms, bounds, notifications: vec![notification] };
+    let sample = LogSample { now_ms, bounds, rows: vec![notification], foreign: Vec::new() };
     world.apply(EVENTS, Sample::ControlTable(sample));
     world.fail(EVENTS, Reason::Permission, name);
     world
@@ -101,8 +108,9 @@ fn the_jobs_that_came_into_a_queue_are_counted_on_the_page() {
     // What was there before the first sample is not counted.
     for (ids, counted) in [(vec![1], "0"), (vec![2, 3], "2")] {
         let bounds = Bounds { oldest_id: Some(1), oldest_ms: Some(now_ms), newest_id: ids.last().copied() };
-        let jobs = ids.into_iter().map(|id| EnqueuedJob { id, queue: "jobs".to_owned() }).collect();
-        world.apply(ENQUEUED, Sample::EnqueueLog(EnqueueLogSample { now_ms, bounds, jobs }));
+        let rows = ids.into_iter().map(|id| EnqueuedJob { id, queue: "jobs".to_owned() }).collect();
+        let jobs = LogSample { now_ms, bounds, rows, foreign: Vec::new() };
+        world.apply(ENQUEUED, Sample::EnqueueLog(jobs));
         assert_eq!(count(&world), counted);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::{Config, Environment, Outcome, parse};
-use crate::sample::{Bounds, JobState, QueueFacts, QueueSample, RunLogSample, Sample, StepEntry};
+use crate::sample::{Bounds, JobState, LogSample, QueueFacts, QueueSample, RunLogSample, Sample, StepEntry};
 use crate::source::{Reason, SourceError};
 use crate::state::{ConfigState, SavingState, State};
 use crate::web::Page;
@@ -97,7 +97,8 @@ impl World {
         let oldest_ms = Some(self.now.unix_ms - 1_000);
         let bounds = Bounds { oldest_id: newest_id.map(|_| 1), oldest_ms, newest_id };
         let now_ms = self.now.unix_ms;
-        self.apply(RUNS, Sample::RunLog(RunLogSample { now_ms, bounds, lock_held: Some(true), entries }));
+        let log = LogSample { now_ms, bounds, rows: entries, foreign: Vec::new() };
+        self.apply(RUNS, Sample::RunLog(RunLogSample { lock_held: Some(true), log }));
     }
 
     pub(in crate::web::page) fn fail(&mut self, target: usize, reason: Reason, message: &str) {
