@@ -3,6 +3,7 @@
 //! SQLite blocks, so it runs on the threads for blocking work. While a statement runs the database
 //! handle is on such a thread; it only comes back when the statement has ended.
 
+mod error;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{ErrorCode, InterruptHandle, OpenFlags};
+use rusqlite::{InterruptHandle, OpenFlags};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout};
 
@@ -22,6 +23,7 @@ use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, Sou
 use crate::clock::SharedClock;
 use crate::config::model;
 use crate::statement::{Dialect, Parameter, Statement};
+use error::{cannot_open, failure, is_locked};
 
 /// How long a statement may take to end once it is interrupted.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -197,9 +199,7 @@ impl Drop for Stop {
 
 /// Opens the file. Blocks.
 fn open(file: &Path, clock: Option<SharedClock>, busy_timeout: Duration) -> Result<Database, SourceError> {
-    let refused = |cause: &dyn fmt::Display| {
-        SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
-    };
+    let refused = |cause: &dyn fmt::Display| error::refused(file, cause);
     // SQLite gives a meaning of its own to an empty name, to ":memory:" and to "file:...".
     let path = std::path::absolute(file).map_err(|error| refused(&error))?;
     // Read before the file is opened: were it replaced in between, the first statement would notice.
@@ -209,9 +209,9 @@ fn open(file: &Path, clock: Option<SharedClock>, busy_timeout: Duration) -> Resu
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let handle =
-        rusqlite::Connection::open_with_flags(&path, flags).map_err(|error| failure(&error, file))?;
+        rusqlite::Connection::open_with_flags(&path, flags).map_err(|error| cannot_open(&error, file))?;
     let database = Database { handle, file: file.to_path_buf(), identity: identify(&metadata) };
-    prepare(&database.handle, clock, busy_timeout).map_err(|error| failure(&error, file))?;
+    prepare(&database.handle, clock, busy_timeout).map_err(|error| cannot_open(&error, file))?;
     Ok(database)
 }
 
@@ -330,44 +330,6 @@ fn mismatch(column: &str, kind: Type) -> SourceError {
     let kind = kind.to_string().to_uppercase();
     let message = format!("column {column} holds a {kind}, where INTEGER or TEXT is expected");
     SourceError::new(Reason::Decode, message)
-}
-
-fn is_locked(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
-/// The driver's error as a reason and a message.
-fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
-    let (code, text) = match error {
-        rusqlite::Error::SqliteFailure(cause, Some(text)) => (Some(cause.code), text.clone()),
-        // Its `Display` repeats the whole statement.
-        rusqlite::Error::SqlInputError { error, msg, .. } => (Some(error.code), msg.clone()),
-        other => (other.sqlite_error_code(), other.to_string()),
-    };
-    match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            SourceError::new(Reason::LockTimeout, text)
-        }
-        Some(ErrorCode::OperationInterrupted) => SourceError::new(Reason::Timeout, text),
-        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase) => {
-            SourceError::lost(Reason::Connect, format!("cannot open {}: {text}", file.display()))
-        }
-        Some(
-            ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly,
-        ) => SourceError::new(Reason::Permission, text),
-        // SQLITE_ERROR: only the text tells.
-        Some(ErrorCode::Unknown)
-            if text.starts_with("no such table") || text.starts_with("no such column") =>
-        {
-            SourceError::new(Reason::MissingObject, text)
-        }
-        // What the statements do about text that is no time; see sql/dialect/sqlite.sql.
-        Some(ErrorCode::Unknown) if text.starts_with("malformed JSON") => SourceError::new(
-            Reason::Decode,
-            "a stored time cannot be read as ISO 8601 text: does its column need an `encoding`?",
-        ),
-        _ => SourceError::new(Reason::Other, text),
-    }
 }
 
 /// What tells one file from another that has its name.

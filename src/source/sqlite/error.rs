@@ -1,0 +1,107 @@
+//! From SQLite's errors to a reason and a message.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{ErrorCode, ffi};
+
+use crate::source::{Reason, SourceError};
+
+pub(super) fn is_locked(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// A file that is no open database.
+pub(super) fn refused(file: &Path, cause: &dyn fmt::Display) -> SourceError {
+    SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
+}
+
+/// An error while the file was being opened. SQLite's own words do not tell what the system said, and
+/// those about writing mislead where nothing is ever written.
+pub(super) fn cannot_open(error: &rusqlite::Error, file: &Path) -> SourceError {
+    let refusal = match error.sqlite_error() {
+        Some(cause) if matches!(cause.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+            unreadable(file).or_else(|| in_the_way(cause.extended_code, file))
+        }
+        _ => None,
+    };
+    refusal.map_or_else(|| failure(error, file), |cause| refused(file, &cause))
+}
+
+/// What stands in the way of a file that may be read.
+fn in_the_way(extended_code: i32, file: &Path) -> Option<String> {
+    if extended_code == ffi::SQLITE_READONLY_ROLLBACK {
+        let journal = beside(file, "-journal");
+        return Some(format!(
+            "a writer died in the middle of a transaction, and {} holds what has to be undone; a program that \
+             may write has to open the database",
+            journal.display()
+        ));
+    }
+    // Without a file there would be no need of a second one: see "Read-Only Databases" in SQLite's
+    // text on write-ahead logging.
+    (extended_code == ffi::SQLITE_READONLY_DIRECTORY || beside(file, "-wal").exists()).then(|| {
+        "it is in WAL mode, and its -wal and -shm files are not both there, as they are while a program has it \
+         open; the exporter's user may not make them in this folder"
+            .to_owned()
+    })
+}
+
+/// Which of the files of a database is there and may not be read, in the system's words.
+#[cfg(unix)]
+fn unreadable(file: &Path) -> Option<String> {
+    use rustix::fs::{Access, access};
+    // The file must not be opened for this: closing it would take away the locks that another
+    // connection of this process has on it.
+    let files = [file.to_path_buf(), beside(file, "-wal"), beside(file, "-shm")];
+    files.iter().find_map(|file| match access(file, Access::READ_OK) {
+        Err(error) if error == rustix::io::Errno::ACCESS => {
+            Some(format!("{}: {}", file.display(), std::io::Error::from(error)))
+        }
+        Ok(()) | Err(_) => None,
+    })
+}
+
+#[cfg(not(unix))]
+fn unreadable(_file: &Path) -> Option<String> {
+    None
+}
+
+/// The path of a companion of the database file.
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// The driver's error as a reason and a message.
+pub(super) fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
+    let (code, text) = match error {
+        rusqlite::Error::SqliteFailure(cause, Some(text)) => (Some(cause.code), text.clone()),
+        // Its `Display` repeats the whole statement.
+        rusqlite::Error::SqlInputError { error, msg, .. } => (Some(error.code), msg.clone()),
+        other => (other.sqlite_error_code(), other.to_string()),
+    };
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            SourceError::new(Reason::LockTimeout, text)
+        }
+        Some(ErrorCode::OperationInterrupted) => SourceError::new(Reason::Timeout, text),
+        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase) => refused(file, &text),
+        Some(
+            ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly,
+        ) => SourceError::new(Reason::Permission, text),
+        // SQLITE_ERROR: only the text tells.
+        Some(ErrorCode::Unknown)
+            if text.starts_with("no such table") || text.starts_with("no such column") =>
+        {
+            SourceError::new(Reason::MissingObject, text)
+        }
+        // What the statements do about text that is no time; see sql/dialect/sqlite.sql.
+        Some(ErrorCode::Unknown) if text.starts_with("malformed JSON") => SourceError::new(
+            Reason::Decode,
+            "a stored time cannot be read as ISO 8601 text: does its column need an `encoding`?",
+        ),
+        _ => SourceError::new(Reason::Other, text),
+    }
+}
