@@ -23,7 +23,7 @@ use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, Sou
 use crate::clock::SharedClock;
 use crate::config::model;
 use crate::statement::{Dialect, Parameter, Statement};
-use error::{cannot_open, failure, is_locked};
+use error::{failure, is_locked};
 
 /// How long a statement may take to end once it is interrupted.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -209,9 +209,9 @@ fn open(file: &Path, clock: Option<SharedClock>, busy_timeout: Duration) -> Resu
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let handle =
-        rusqlite::Connection::open_with_flags(&path, flags).map_err(|error| cannot_open(&error, file))?;
+        rusqlite::Connection::open_with_flags(&path, flags).map_err(|error| failure(&error, file))?;
     let database = Database { handle, file: file.to_path_buf(), identity: identify(&metadata) };
-    prepare(&database.handle, clock, busy_timeout).map_err(|error| cannot_open(&error, file))?;
+    prepare(&database.handle, clock, busy_timeout).map_err(|error| failure(&error, file))?;
     Ok(database)
 }
 

@@ -16,21 +16,12 @@ pub(super) fn refused(file: &Path, cause: &dyn fmt::Display) -> SourceError {
     SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
 }
 
-/// An error while the file was being opened. SQLite's own words do not tell what the system said, and
-/// those about writing mislead where nothing is ever written.
-pub(super) fn cannot_open(error: &rusqlite::Error, file: &Path) -> SourceError {
-    let refusal = match error.sqlite_error() {
-        Some(cause) if matches!(cause.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
-            unreadable(file).or_else(|| in_the_way(cause.extended_code, file))
-        }
-        _ => None,
-    };
-    refusal.map_or_else(|| failure(error, file), |cause| refused(file, &cause))
-}
-
-/// What stands in the way of a file that may be read.
-fn in_the_way(extended_code: i32, file: &Path) -> Option<String> {
-    if extended_code == ffi::SQLITE_READONLY_ROLLBACK {
+/// Why the file cannot be read, where SQLite's own words do not tell what the system said, or are about
+/// writing although nothing is ever written.
+fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
+    let code = cause.extended_code;
+    let lacks_files = code == ffi::SQLITE_READONLY_DIRECTORY || cause.code == ErrorCode::CannotOpen;
+    if code == ffi::SQLITE_READONLY_ROLLBACK {
         let journal = beside(file, "-journal");
         return Some(format!(
             "a writer died in the middle of a transaction, and {} holds what has to be undone; a program that \
@@ -38,13 +29,20 @@ fn in_the_way(extended_code: i32, file: &Path) -> Option<String> {
             journal.display()
         ));
     }
-    // Without a file there would be no need of a second one: see "Read-Only Databases" in SQLite's
-    // text on write-ahead logging.
-    (extended_code == ffi::SQLITE_READONLY_DIRECTORY || beside(file, "-wal").exists()).then(|| {
-        "it is in WAL mode, and its -wal and -shm files are not both there, as they are while a program has it \
-         open; the exporter's user may not make them in this folder"
-            .to_owned()
-    })
+    if !lacks_files {
+        return None;
+    }
+    // A database in WAL mode needs two more files: see "Read-Only Databases" in SQLite's text on
+    // write-ahead logging.
+    let wal_mode = || {
+        let is_in_it = code == ffi::SQLITE_READONLY_DIRECTORY || beside(file, "-wal").exists();
+        is_in_it.then(|| {
+            "it is in WAL mode, and its -wal and -shm files are not both there, as they are while a program has it \
+             open; the exporter's user may not make them in this folder"
+                .to_owned()
+        })
+    };
+    unreadable(file).or_else(wal_mode)
 }
 
 /// Which of the files of a database is there and may not be read, in the system's words.
@@ -76,6 +74,9 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
 
 /// The driver's error as a reason and a message.
 pub(super) fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
+    if let Some(cause) = error.sqlite_error().and_then(|cause| in_the_way(*cause, file)) {
+        return refused(file, &cause);
+    }
     let (code, text) = match error {
         rusqlite::Error::SqliteFailure(cause, Some(text)) => (Some(cause.code), text.clone()),
         // Its `Display` repeats the whole statement.
