@@ -23,7 +23,7 @@ def _objective(of: objectives.Objective) -> Query:
 
 
 def build() -> dashboard.Dashboard:
-    has_queue = '{__name__=~"sqlqueue_jobs|sqlqueue_attempts_total", job=~"$job", instance=~"$instance"'
+    has_queue = '{__name__=~"sqlqueue_jobs|sqlqueue_attempts_total|sqlqueue_enqueued_total", job=~"$job", instance=~"$instance"'
     return base.new(
         "sqlqueue-queue",
         "SQL queues: one queue",
@@ -37,7 +37,7 @@ def build() -> dashboard.Dashboard:
         [
             base.Row(100, "Now", _now()),
             base.Row(200, "Jobs", _jobs()),
-            base.Row(300, "Attempts (needs the queue's attempt log)", _attempts()),
+            base.Row(300, "Attempts (needs the queue's attempt log, and its enqueue log)", _attempts()),
             base.Row(400, "How it is watched", _watching()),
         ],
     )
@@ -163,6 +163,16 @@ def _attempts() -> list:
     attempts = _series("sqlqueue_attempts_total")
     return [
         time_series(
+            308,
+            "Jobs in and out per minute",
+            "Jobs that were put in, where a table keeps a row of each (`enqueue_logs`), and attempts that did theirs. "
+            "The backlog grows for as long as more comes in than goes out.",
+            "cpm",
+            Query(per_minute(_series("sqlqueue_enqueued_total"), "queue"), "enqueued"),
+            Query(per_minute(_series("sqlqueue_attempts_total", outcome="ok"), "queue"), "done"),
+            alerts=("SqlQueueBacklogGrowing",),
+        ),
+        time_series(
             301,
             "Attempts per minute",
             "Attempts that ended, by outcome. `lost` means that the lease lapsed: the worker died, or took longer.",
@@ -223,7 +233,6 @@ def _attempts() -> list:
             "lost.",
             "s",
             *_quantiles("sqlqueue_attempt_duration_seconds_bucket"),
-            width=24,
         ),
     ]
 

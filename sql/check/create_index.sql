@@ -1,2 +1,3 @@
 {#- What to create when seek.sql finds nothing; printed, never run. -#}
-CREATE INDEX {{ index }} ON {{ table }} ({{ column }});
+{%- import dialect as db -%}
+CREATE INDEX {{ index }} ON {{ table }} ({{ column }}){{ db.include(others) }};

@@ -13,9 +13,13 @@ SET DEADLOCK_PRIORITY LOW;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 {% endmacro -%}
 
-{#- READPAST leaves out rows that somebody has locked, which is what a worker would be given.
-    READCOMMITTEDLOCK is required beside it when the database has READ_COMMITTED_SNAPSHOT on. -#}
-{%- macro hints() %} WITH (READPAST, READCOMMITTEDLOCK){% endmacro -%}
+{#- How rows that somebody has locked are read: `read_mode`, of the target. READPAST leaves them out,
+    which is what a worker would be given; READCOMMITTEDLOCK is required beside it when the database
+    has READ_COMMITTED_SNAPSHOT on. Without a hint they are waited for, or read in their last committed
+    version where the database keeps one. Never NOLOCK: it reads what was never committed. -#}
+{%- macro hints() -%}
+{%- if read_mode == "readpast" %} WITH (READPAST, READCOMMITTEDLOCK){% endif -%}
+{%- endmacro -%}
 
 {#- One processor, however large the table. -#}
 {%- macro options() %}
@@ -37,14 +41,15 @@ DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME())
 
 {#- A stored time in milliseconds since 1970-01-01T00:00:00Z. `server` takes the server's present
     offset, which is off by one hour for rows written on the other side of a clock change; a named
-    zone takes the offset of the row's own date. -#}
+    zone takes the offset of the row's own date. A whole number that is no INT is a NUMERIC here, whose
+    division leaves a fraction, unless it is cast. -#}
 {%- macro epoch_ms(time) -%}
 {%- if time.encoding == "unix_s" -%}
 CAST({{ stored(time) }} AS BIGINT) * 1000
 {%- elif time.encoding == "unix_ms" -%}
 CAST({{ stored(time) }} AS BIGINT)
 {%- elif time.encoding == "dotnet_ticks" -%}
-(CAST({{ stored(time) }} AS BIGINT) - 621355968000000000) / 10000
+(CAST({{ stored(time) }} AS BIGINT) - CAST(621355968000000000 AS BIGINT)) / 10000
 {%- elif time.zone == "offset" -%}
 DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST(SWITCHOFFSET({{ stored(time) }}, '+00:00') AS DATETIME2(3)))
 {%- elif time.zone == "server" -%}
@@ -63,6 +68,14 @@ DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ stored(time) }})
 
 {%- macro bigint(expression) -%}
 CAST({{ expression }} AS BIGINT)
+{%- endmacro -%}
+
+{#- The server has types, and refuses what is not of a column's own. -#}
+{%- macro number(column) -%}
+{{ bigint(column) }}
+{%- endmacro -%}
+{%- macro id_number(expression, column) -%}
+{{ bigint(expression) }}
 {%- endmacro -%}
 
 {#- Label values are cut, so that a result row has a known width. -#}
@@ -102,6 +115,11 @@ END;
 {#- Whether the login has a role of the database or of the server; a role that there is not is NULL. -#}
 {%- macro has_role(role) -%}
 COALESCE(IS_ROLEMEMBER({{ role }}), 0) = 1 OR COALESCE(IS_SRVROLEMEMBER({{ role }}), 0) = 1
+{%- endmacro -%}
+
+{#- What an index holds beside its key, so that a row which it finds need not be looked up in the table. -#}
+{%- macro include(columns) -%}
+{%- if columns %} INCLUDE ({{ columns | join(", ") }}){% endif -%}
 {%- endmacro -%}
 
 {#- The key columns of each usable index of a table that holds all its rows. -#}

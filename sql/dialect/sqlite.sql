@@ -3,6 +3,7 @@
 
 {#- The busy timeout and the read-only mode belong to the connection. -#}
 {%- macro guard(lock_timeout_ms) %}{% endmacro -%}
+{#- A reader sees what was committed last, whatever the `read_mode`. -#}
 {%- macro hints() %}{% endmacro -%}
 {%- macro options() %}{% endmacro -%}
 {%- macro top(rows) %}{% endmacro -%}
@@ -20,25 +21,42 @@ CROSS JOIN
 CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTEGER)
 {%- endmacro -%}
 
-{#- Text that is no time is NULL to julianday, and NULL would read as "never" or "at once". SQLite has
-    no way to raise an error in a query but a failing function: this one says "malformed JSON". -#}
-{%- macro no_time(time) -%}
-CASE WHEN {{ stored(time) }} IS NOT NULL THEN json_extract('not a time', '$') END
+{#- SQLite gives a column of one type values of another, and would read a text that is no number as 0.
+    It has no way to raise an error in a query but a failing function; what it fails with names the
+    column. -#}
+{%- macro refuse(column, wanted) -%}
+json_extract('{}', '{{ column | replace("'", "''") }} holds {{ wanted }}')
 {%- endmacro -%}
 
-{#- Native times are ISO 8601 text. A value with an offset is read as the instant it names; `server`
-    is the local time of this machine, by the rules of the row's own date. -#}
+{#- A column that holds a number, or an expression of it. Text is one when it is written as SQLite would
+    write it. -#}
+{%- macro number(column, expression=none) -%}
+{%- set value = expression or column -%}
+CASE WHEN {{ value }} IS NULL OR typeof({{ value }}) IN ('integer', 'real') OR CAST(CAST({{ value }} AS INTEGER) AS TEXT) = {{ value }} THEN CAST({{ value }} AS INTEGER) ELSE {{ refuse(column, "no number") }} END
+{%- endmacro -%}
+
+{#- An id, by which rows are in order: numbers that are stored as text are in another one. -#}
+{%- macro id_number(expression, column) -%}
+CASE WHEN {{ expression }} IS NULL OR typeof({{ expression }}) = 'integer' THEN {{ expression }} ELSE {{ refuse(column, "no whole number") }} END
+{%- endmacro -%}
+
+{#- Native times are ISO 8601 text, which begins with a date: a number would be taken for a Julian day,
+    and a word like `now` for a time. NULL would read as "never" or "at once". -#}
+{%- macro julian_day(time, modifier) -%}
+CASE WHEN {{ stored(time) }} IS NOT NULL THEN ifnull(CASE WHEN {{ stored(time) }} GLOB '[0-9][0-9][0-9][0-9]-*' THEN julianday({{ stored(time) }}{{ modifier }}) END, {{ refuse(time.column, "no time in ISO 8601") }}) END
+{%- endmacro -%}
+
+{#- A value with an offset is read as the instant it names; `server` is the local time of this machine,
+    by the rules of the row's own date. -#}
 {%- macro epoch_ms(time) -%}
 {%- if time.encoding == "unix_s" -%}
-CAST({{ stored(time) }} AS INTEGER) * 1000
+{{ number(time.column, stored(time)) }} * 1000
 {%- elif time.encoding == "unix_ms" -%}
-CAST({{ stored(time) }} AS INTEGER)
+{{ number(time.column, stored(time)) }}
 {%- elif time.encoding == "dotnet_ticks" -%}
-(CAST({{ stored(time) }} AS INTEGER) - 621355968000000000) / 10000
-{%- elif time.zone == "server" -%}
-CAST(ROUND((ifnull(julianday({{ stored(time) }}, 'utc'), {{ no_time(time) }}) - 2440587.5) * 86400000) AS INTEGER)
+({{ number(time.column, stored(time)) }} - 621355968000000000) / 10000
 {%- else -%}
-CAST(ROUND((ifnull(julianday({{ stored(time) }}), {{ no_time(time) }}) - 2440587.5) * 86400000) AS INTEGER)
+CAST(ROUND(({{ julian_day(time, ", 'utc'" if time.zone == "server" else "") }} - 2440587.5) * 86400000) AS INTEGER)
 {%- endif -%}
 {%- endmacro -%}
 
@@ -76,6 +94,9 @@ EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
 {%- macro has_role(role) -%}
 1 = 0
 {%- endmacro -%}
+
+{#- An index holds its key and no more. -#}
+{%- macro include(columns) %}{% endmacro -%}
 
 {#- The key columns of each index of a table that holds all its rows; a rowid is the table itself. -#}
 {%- macro index_keys(catalog) -%}

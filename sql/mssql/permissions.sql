@@ -5,8 +5,7 @@
 --     sqlcmd -S SERVER -d DATABASE -b -v SchemaName=dbo ExporterUser=sqlqueue -i permissions.sql
 --
 -- SELECT on the columns that the presets map, and on no other: no payload, no error text, no claim token,
--- no recipient. A mapping of your own that reads another column needs it granted here; `where` on a log
--- reads whole rows of it, and needs the whole table.
+-- no recipient. A mapping of your own that reads another column needs it granted here.
 --
 -- What the other metrics need, and why it is not here:
 --   sqlqueue_run_lock_held: nothing. APPLOCK_TEST asks in the name of the database role public, which

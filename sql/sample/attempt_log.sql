@@ -5,9 +5,9 @@
 
 {%- macro columns() -%}
 {{ id }} AS id,
-        {{ queue_label or "NULL" }} AS queue,
+        {{ db.text(queue_label or "NULL") }} AS queue,
         {{ ending.outcome_of() }} AS outcome,
-        {{ attempt or "NULL" }} AS attempt,
+        {{ db.number(attempt) if attempt else db.bigint("NULL") }} AS attempt,
         {{ ending.duration_ms(started_at, ended_at) }} AS duration_ms,
         {{ ending.span_ms(enqueued_at, ended_at) }} AS delay_ms
 {%- endmacro -%}

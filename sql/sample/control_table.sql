@@ -1,11 +1,12 @@
 {#- One sample of a control table: its new rows, by kind of notification. -#}
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
+{%- from "sample/time_ms.sql" import time_ms -%}
 
 {%- macro columns() -%}
 {{ id }} AS id,
         {{ kind }} AS kind,
-        {% if at %}{{ db.epoch_ms(at) }}{% else %}NULL{% endif %} AS at_ms
+        {{ time_ms(at) }} AS at_ms
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

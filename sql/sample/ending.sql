@@ -16,7 +16,7 @@ CASE
 
 {#- NULL when one of the times is not stored. -#}
 {%- macro span_ms(since, until) -%}
-{%- if since and until %}{{ db.epoch_ms(until) }} - ({{ db.epoch_ms(since) }}){% else %}NULL{% endif -%}
+{%- if since and until %}{{ db.epoch_ms(until) }} - ({{ db.epoch_ms(since) }}){% else %}{{ db.bigint("NULL") }}{% endif -%}
 {%- endmacro -%}
 
 {#- The duration that the row holds, or else the time between two columns. HHMMSS is one number
@@ -25,10 +25,10 @@ CASE
 {%- if not duration -%}
 {{ span_ms(since, until) }}
 {%- elif duration.unit == "s" -%}
-{{ db.bigint(duration.column) }} * 1000
+{{ db.number(duration.column) }} * 1000
 {%- elif duration.unit == "hhmmss" -%}
-({{ db.bigint(duration.column) }} / 10000 * 3600 + {{ db.bigint(duration.column) }} / 100 % 100 * 60 + {{ db.bigint(duration.column) }} % 100) * 1000
+({{ db.number(duration.column) }} / 10000 * 3600 + {{ db.number(duration.column) }} / 100 % 100 * 60 + {{ db.number(duration.column) }} % 100) * 1000
 {%- else -%}
-{{ db.bigint(duration.column) }}
+{{ db.number(duration.column) }}
 {%- endif -%}
 {%- endmacro -%}

@@ -4,7 +4,7 @@
 
 {%- macro columns() -%}
 {{ id }} AS id,
-        {{ queue_label or "NULL" }} AS queue
+        {{ db.text(queue_label or "NULL") }} AS queue
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

@@ -15,6 +15,7 @@
 {%- import dialect as db -%}
 {%- import "sample/probe.sql" as probed -%}
 {%- from "sample/stored_time.sql" import stored -%}
+{%- from "sample/time_ms.sql" import time_ms -%}
 
 {%- macro stored_state() -%}
 {%- if state.kind == "column" -%}
@@ -48,9 +49,9 @@ CASE WHEN {{ stored(lease.time) }} IS NULL THEN 0 ELSE 1 END
 {#- NULL: the claim has no end that is stored. -#}
 {%- macro lease_end_ms() -%}
 {%- if lease.time -%}
-{{ db.epoch_ms(lease.time) }} + {{ lease.extension_ms }}
+{{ db.epoch_ms(lease.time) }} + {{ db.bigint(lease.extension_ms) }}
 {%- else -%}
-NULL
+{{ db.bigint("NULL") }}
 {%- endif -%}
 {%- endmacro -%}
 
@@ -67,10 +68,6 @@ NULL
 
 {%- macro not_ended() -%}
 {%- if state.kind == "column" %} AND {{ stored_state() }} NOT IN ('done', 'failed', 'unknown'){% endif -%}
-{%- endmacro -%}
-
-{%- macro time_ms(time) -%}
-{%- if time %}{{ db.epoch_ms(time) }}{% else %}NULL{% endif -%}
 {%- endmacro -%}
 
 {#- Finished rows are kept out by ranges around their stored values, not by "not equal", so that an
@@ -117,15 +114,15 @@ WITH clock AS (
 mapped_job AS (
     SELECT
         clock.now_ms,
-        {{ queue_label or "NULL" }} AS queue,
+        {{ db.text(queue_label or "NULL") }} AS queue,
         {{ stored_state() }} AS stored_state,
         {{ claimed() }} AS claimed,
         {{ lease_end_ms() }} AS lease_end_ms,
         {{ time_ms(available_at) }} AS available_ms,
         {{ time_ms(enqueued_at) }} AS enqueued_ms,
         {{ time_ms(claimed_at) }} AS claimed_ms,
-        {{ attempts.column if attempts else "NULL" }} AS attempts,
-        {{ max_attempts or "NULL" }} AS attempts_bound
+        {{ db.number(attempts.column) if attempts else db.bigint("NULL") }} AS attempts,
+        {{ db.number(max_attempts) if max_attempts is string else db.bigint(max_attempts or "NULL") }} AS attempts_bound
     FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
 {{- where }}
 ),
@@ -186,9 +183,9 @@ total AS (
 claimed_job AS (
     SELECT{{ db.top(claims_per_sample) }}
         clock.now_ms,
-        {{ queue_label or "NULL" }} AS queue,
+        {{ db.text(queue_label or "NULL") }} AS queue,
         {{ id }} AS id,
-        {{ attempts.column }} AS attempts,
+        {{ db.number(attempts.column) }} AS attempts,
         {{ lease_end_ms() }} AS lease_end_ms
     FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
 {{- where or "\n    WHERE 1 = 1" }}
@@ -220,8 +217,11 @@ FROM clock LEFT JOIN total ON 1 = 1
 {%- if id %}
 UNION ALL
 SELECT
-    now_ms{% if probe %}, NULL{% endif %}, NULL, {{ db.text("queue") }}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    {{ db.text("id") }}, {{ db.bigint("attempts") }}, CASE WHEN lease_end_ms <= now_ms THEN 1 ELSE 0 END
+    now_ms,
+{%- if probe %} {{ db.text("NULL") }},{% endif %}
+    {{ db.bigint("NULL") }}, {{ db.text("queue") }}, {{ db.text("NULL") }},
+{%- for count in range(8) %} {{ db.bigint("NULL") }},{% endfor %}
+    {{ db.text("id") }}, attempts, CASE WHEN lease_end_ms <= now_ms THEN 1 ELSE 0 END
 FROM claimed_job
 {%- endif %}
 {{- db.options() }};

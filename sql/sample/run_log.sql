@@ -2,15 +2,16 @@
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
 {%- import "sample/ending.sql" as ending -%}
+{%- from "sample/time_ms.sql" import time_ms -%}
 
 {%- macro columns() -%}
 {{ id }} AS id,
         {{ step }} AS step,
         {{ ending.outcome_of() }} AS outcome,
-        {% if start %}{{ db.epoch_ms(start) }}{% else %}NULL{% endif %} AS start_ms,
-        {% if end %}{{ db.epoch_ms(end) }}{% else %}NULL{% endif %} AS end_ms,
+        {{ time_ms(start) }} AS start_ms,
+        {{ time_ms(end) }} AS end_ms,
         {{ ending.duration_ms(start, end) }} AS duration_ms,
-        {{ candidates or "NULL" }} AS candidates
+        {{ db.number(candidates) if candidates else db.bigint("NULL") }} AS candidates
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}

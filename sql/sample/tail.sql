@@ -4,12 +4,14 @@
     were missing when the watermark passed them: ids are handed out in one order and committed in
     another, and READPAST leaves out what is not committed yet. The first sample (`head`) reads the
     newest rows instead and counts none of them; through a predicate it looks at the same number of
-    rows, however few of them fit.
+    rows, however few of them fit. Columns are named, never `*` of a table: the login need not be
+    allowed to read the others.
 
     The ranges of `late` are rows of their own, joined one by one: a planner that is given them as a
     long list of alternatives may rather read the whole log. -#}
 {%- import dialect as db -%}
 {%- import "sample/probe.sql" as probed -%}
+{%- from "sample/time_ms.sql" import time_ms -%}
 
 {%- macro filtered() -%}
 {%- for condition in filter %}
@@ -27,7 +29,7 @@ clock AS (
 oldest AS (
     SELECT{{ db.top(1) }}
         {{ id }} AS id,
-        {% if time %}{{ db.epoch_ms(time) }}{% else %}NULL{% endif %} AS time_ms
+        {{ time_ms(time) }} AS time_ms
     FROM {{ table }} AS t{{ db.hints() }}
     ORDER BY {{ id }}
 {{- db.limit(1) }}
@@ -44,10 +46,10 @@ newest AS (
 {%- macro bound_columns() -%}
 {{ db.bigint("clock.now_ms") }} AS now_ms,
 {{- probed.column() }}
-    {{ db.bigint("oldest.id") }} AS oldest_id,
+    {{ db.id_number("oldest.id", id) }} AS oldest_id,
     {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
-    {{ db.bigint("newest.id") }} AS newest_id,
-    {{ db.bigint("read_row.id") }} AS id
+    {{ db.id_number("newest.id", id) }} AS newest_id,
+    {{ db.id_number("read_row.id", id) }} AS id
 {%- endmacro -%}
 
 {#- One row for each entry; a single row without an entry when there is nothing new. -#}
@@ -63,7 +65,8 @@ ORDER BY read_row.id
 {%- macro entries(columns) -%}
 {%- if mode == "head" and filter -%}
 newest_rows AS (
-    SELECT{{ db.top(batch_size) }} *
+    SELECT{{ db.top(batch_size) }}
+        {{ read_columns | join(", ") }}
     FROM {{ table }} AS t{{ db.hints() }}
     ORDER BY {{ id }} DESC
 {{- db.limit(batch_size) }}

@@ -162,8 +162,7 @@ async fn ask(
 ) -> Result<Sample, SourceError> {
     let statement = statement::sample(connector.dialect(), target, request, global.lock_timeout)
         .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
-    let rows = connection.query(&statement, global.query_timeout).await?;
-    Sample::decode(target, &rows)
+    Sample::read(target, connection.query(&statement, global.query_timeout).await)
 }
 
 /// A warning when a sample cannot seek for want of an index.
@@ -237,7 +236,12 @@ fn summary(sample: &Sample) -> String {
 }
 
 fn failed(name: &str, error: &SourceError, dialect: Dialect) -> String {
-    let (reason, remedy) = (error.reason.as_str(), error.reason.remedy(dialect));
+    let reason = error.reason.as_str();
+    let remedy = if error.too_many_rows {
+        "An answer has some rows for each queue, so that there is a bound."
+    } else {
+        error.reason.remedy(dialect)
+    };
     format!("{name}FAILED ({reason}), {error}\n      {remedy}\n")
 }
 

@@ -35,13 +35,21 @@ impl Config {
 }
 
 fn global(global: &Global) -> Mapping {
-    let Global { sample_interval, query_timeout, lock_timeout, stale_after, max_label_values, objectives } =
-        global;
+    let Global {
+        sample_interval,
+        query_timeout,
+        lock_timeout,
+        stale_after,
+        read_mode,
+        max_label_values,
+        objectives,
+    } = global;
     Mapping::default()
         .with("sample_interval", time(*sample_interval))
         .with("query_timeout", time(*query_timeout))
         .with("lock_timeout", time(*lock_timeout))
         .with("stale_after", time(*stale_after))
+        .with("read_mode", target::read_mode(*read_mode))
         .with("max_label_values", *max_label_values)
         .with("objectives", objectives::all(objectives))
 }

@@ -24,6 +24,7 @@ mod suggest;
 mod target;
 #[cfg(test)]
 mod tests;
+mod time_zone;
 mod trace;
 mod validate;
 mod web;

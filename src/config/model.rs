@@ -34,6 +34,8 @@ pub struct Global {
     pub lock_timeout: Duration,
     /// Age past which the gauges of a target are withdrawn.
     pub stale_after: Duration,
+    /// How rows that somebody has locked are read.
+    pub read_mode: ReadMode,
     /// How many values of a label that comes from a table are exported per target.
     pub max_label_values: usize,
     /// What everything is meant to keep to.
@@ -190,8 +192,22 @@ pub enum TimeZone {
     Offset,
     /// The database server's local time.
     Server,
-    /// A Windows time zone name as `AT TIME ZONE` takes it; SQL Server only.
+    /// A Windows time zone name as `AT TIME ZONE` takes it, in whichever way the configuration names the
+    /// zone; SQL Server only.
     Named(String),
+}
+
+/// How a statement reads rows that somebody has locked. There is no NOLOCK: it reads what was never
+/// committed, and can miss rows or read them twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadMode {
+    /// It leaves them out: what a worker could claim now. SQL Server only.
+    #[default]
+    #[serde(rename = "readpast")]
+    ReadPast,
+    /// It waits for them, or reads their last committed version where the database keeps one.
+    ReadCommitted,
 }
 
 /// What every target has.
@@ -205,6 +221,8 @@ pub struct Target {
     pub filter: BTreeMap<String, String>,
     /// How to tell rows that are not there from rows that the login is not shown.
     pub probe: Option<Probe>,
+    /// How rows that somebody has locked are read.
+    pub read_mode: ReadMode,
     /// Time between two samples.
     pub sample_interval: Duration,
 }

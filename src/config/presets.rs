@@ -136,6 +136,7 @@ macro_rules! overridable {
                     table: std::mem::take(&mut self.table),
                     filter: std::mem::take(&mut self.filter),
                     probe: std::mem::take(&mut self.probe),
+                    read_mode: std::mem::take(&mut self.read_mode),
                     sample_interval: std::mem::take(&mut self.sample_interval),
                 }
             }
@@ -147,6 +148,7 @@ macro_rules! overridable {
                     preset: self.preset.or_preset(preset.preset, at),
                     filter: self.filter.or_preset(preset.filter, at),
                     probe: self.probe.or_preset(preset.probe, at),
+                    read_mode: self.read_mode.or_preset(preset.read_mode, at),
                     sample_interval: self.sample_interval.or_preset(preset.sample_interval, at),
                     $($map: self.$map.or_preset(preset.$map, at),)+
                     $($other: self.$other.or_preset(preset.$other, at),)*

@@ -11,7 +11,7 @@ use serde_saphyr::Spanned;
 pub(super) use self::objectives::{
     RawAttemptLogObjectives, RawObjectives, RawQueueObjectives, RawRunLogObjectives, RawSourceObjectives,
 };
-use super::model::{AttemptsCount, DurationUnit, Encryption, MappedState, TimeEncoding};
+use super::model::{AttemptsCount, DurationUnit, Encryption, MappedState, ReadMode, TimeEncoding};
 use super::outcome::{AttemptOutcome, Outcome};
 use super::setting::{Constant, Entries, Field, Short};
 
@@ -39,6 +39,7 @@ pub(super) struct RawGlobal {
     pub(super) query_timeout: Field<String>,
     pub(super) lock_timeout: Field<String>,
     pub(super) stale_after: Field<String>,
+    pub(super) read_mode: Field<ReadMode>,
     pub(super) max_label_values: Field<u32>,
     pub(super) objectives: Field<RawObjectives>,
 }
@@ -94,6 +95,7 @@ pub(super) struct RawTarget {
     pub(super) table: Field<String>,
     pub(super) filter: Field<Where>,
     pub(super) probe: Field<RawProbe>,
+    pub(super) read_mode: Field<ReadMode>,
     pub(super) sample_interval: Field<String>,
 }
 
@@ -116,6 +118,7 @@ pub(super) struct RawQueue {
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
     pub(super) probe: Field<RawProbe>,
+    pub(super) read_mode: Field<ReadMode>,
     pub(super) id: Field<String>,
     pub(super) queue_label: Field<String>,
     pub(super) lookup: Field<RawLookup>,
@@ -200,6 +203,7 @@ pub(super) struct RawAttemptLog {
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
     pub(super) probe: Field<RawProbe>,
+    pub(super) read_mode: Field<ReadMode>,
     pub(super) id: Field<String>,
     pub(super) queue_label: Field<String>,
     pub(super) outcome: Field<RawOutcome<AttemptOutcome>>,
@@ -223,6 +227,7 @@ pub(super) struct RawEnqueueLog {
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
     pub(super) probe: Field<RawProbe>,
+    pub(super) read_mode: Field<ReadMode>,
     pub(super) id: Field<String>,
     pub(super) queue_label: Field<String>,
     pub(super) enqueued_at: Field<TimeSetting>,
@@ -240,6 +245,7 @@ pub(super) struct RawRunLog {
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
     pub(super) probe: Field<RawProbe>,
+    pub(super) read_mode: Field<ReadMode>,
     pub(super) id: Field<String>,
     pub(super) step: Field<String>,
     pub(super) run_step: Field<String>,
@@ -312,6 +318,7 @@ pub(super) struct RawControlTable {
     #[serde(rename = "where")]
     pub(super) filter: Field<Where>,
     pub(super) probe: Field<RawProbe>,
+    pub(super) read_mode: Field<ReadMode>,
     pub(super) id: Field<String>,
     pub(super) kind: Field<String>,
     pub(super) kinds: Field<List<String>>,

@@ -11,7 +11,8 @@ pub(super) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
         return Some(nearest);
     }
     // Then a part of exactly one candidate: `interval` for `sample_interval`.
-    let mut containing = candidates.iter().copied().filter(|candidate| candidate.contains(&word));
+    let mut containing =
+        candidates.iter().copied().filter(|candidate| candidate.to_lowercase().contains(&word));
     match (containing.next(), containing.next()) {
         (Some(only), None) if word.chars().count() >= 4 => Some(only),
         _ => None,

@@ -207,6 +207,7 @@ fn global(checker: &mut Checker<'_>, raw: Field<RawGlobal>) -> (Global, Option<I
     {
         checker.relation(interval, "must not be longer than", stale);
     }
+    let read_mode = raw.read_mode.given().map(|given| given.value).unwrap_or_default();
     let max_label_values = checker
         .number(raw.max_label_values, 1, 10_000)
         .and_then(|given| usize::try_from(given).ok())
@@ -218,6 +219,7 @@ fn global(checker: &mut Checker<'_>, raw: Field<RawGlobal>) -> (Global, Option<I
         query_timeout: value(query_timeout, QUERY_TIMEOUT),
         lock_timeout: value(lock_timeout, LOCK_TIMEOUT),
         stale_after: value(stale_after, STALE_AFTER),
+        read_mode,
         max_label_values,
         objectives,
     };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::families as family;
+use super::families::{self as family, Family};
 use super::objectives::{
     add_attempt_log_objectives, add_queue_objectives, add_run_log_objectives, add_source_objectives,
 };
@@ -53,13 +53,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
     }
     add_source_objectives(page, &of_source(), &source.objectives);
-    // Two targets can find the same queue name in their tables; the first one keeps it, because a
-    // page with the same series twice is refused as a whole. It keeps it while its gauges are
-    // withdrawn, too: a series must not go over to another table.
-    let mut queue_names = HashSet::new();
-    let mut attempt_names = HashSet::new();
-    let mut enqueued_names = HashSet::new();
-    let mut reclaim_names = HashSet::new();
+    let mut queues = QueueNames::of(source);
     for target in &source.targets {
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling, freshness.stale_after);
@@ -72,13 +66,13 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                     Value::Count(queue.labels.dropped),
                 );
                 for name in names(target, queue) {
-                    if queue_names.insert(name) {
+                    if queues.take(&family::JOBS, target, name) {
                         let facts = queue.queues.get(name).filter(|_| fresh);
                         add_queue(page, source, name, queue, facts);
                     }
                 }
                 for (name, count) in queue.reclaims.iter().flat_map(|reclaims| &reclaims.counts) {
-                    if !has_history(source, name) && reclaim_names.insert(name.as_str()) {
+                    if !has_history(source, name) && queues.take(&family::LEASE_RECLAIMS, target, name) {
                         page.add(&family::LEASE_RECLAIMS, of_queue(source, name), Value::Count(*count));
                     }
                 }
@@ -86,7 +80,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
             TargetData::AttemptLog(state) => {
                 add_log(page, labels, &state.log);
                 for (name, queue) in &state.log.series {
-                    if attempt_names.insert(name.as_str()) {
+                    if queues.take(&family::ATTEMPTS, target, name) {
                         add_attempts(page, source, name, state, queue);
                     }
                 }
@@ -94,7 +88,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
             TargetData::EnqueueLog(state) => {
                 add_log(page, labels, &state.log);
                 for (name, enqueued) in &state.log.series {
-                    if enqueued_names.insert(name.as_str()) {
+                    if queues.take(&family::ENQUEUED, target, name) {
                         page.add(&family::ENQUEUED, of_queue(source, name), Value::Count(*enqueued));
                     }
                 }
@@ -102,6 +96,40 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
             TargetData::RunLog(log) => add_run_log(page, labels, log, fresh),
             TargetData::ControlTable(control) => add_control_table(page, labels, control, fresh),
         }
+    }
+}
+
+/// Which target speaks of a queue. Two can find the same name in their tables, and a page with the same
+/// series twice is refused as a whole. A target whose own name it is comes before one whose table names
+/// it, so that no row can take a configured queue off the page; of others the first one keeps it, while
+/// its gauges are withdrawn, too: a series must not go over to another table.
+struct QueueNames<'a> {
+    /// The names of targets that are one queue, by the label of their kind.
+    own: HashSet<(&'static str, &'a str)>,
+    /// What is on the page, by a family that stands for those that go with it.
+    taken: HashSet<(&'static str, &'a str)>,
+}
+
+impl<'a> QueueNames<'a> {
+    fn of(source: &'a SourceState) -> Self {
+        let own = source.targets.iter().filter(|target| !is_labelled(target));
+        Self { own: own.map(|target| (target.label, target.name.as_str())).collect(), taken: HashSet::new() }
+    }
+
+    /// Whether the target is the one to speak of this queue.
+    fn take(&mut self, family: &'static Family, target: &TargetState, queue: &'a str) -> bool {
+        let yields = is_labelled(target) && self.own.contains(&(target.label, queue));
+        !yields && self.taken.insert((family.name, queue))
+    }
+}
+
+/// Whether the values of the label `queue` come from the target's table.
+const fn is_labelled(target: &TargetState) -> bool {
+    match &target.data {
+        TargetData::Queue(state) => state.labelled,
+        TargetData::AttemptLog(state) => state.labelled,
+        TargetData::EnqueueLog(state) => state.labelled,
+        TargetData::RunLog(_) | TargetData::ControlTable(_) => false,
     }
 }
 

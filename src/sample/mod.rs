@@ -48,6 +48,18 @@ pub enum Sample {
 }
 
 impl Sample {
+    /// Reads what came of the statement of a target.
+    ///
+    /// # Errors
+    /// That of the database, in words that fit the target, or as [`Self::decode`].
+    pub fn read(target: TargetConfig<'_>, answer: Result<Rows, SourceError>) -> Result<Self, SourceError> {
+        let rows = answer.map_err(|error| match target {
+            TargetConfig::Queue(queue) => queue::explained(queue, error),
+            _ => error,
+        })?;
+        Self::decode(target, &rows)
+    }
+
     /// Reads the answer to the statement of a target.
     ///
     /// # Errors

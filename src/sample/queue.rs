@@ -135,6 +135,21 @@ pub struct QueueFacts {
     pub future_timestamp_rows: Option<u64>,
 }
 
+/// The only answer that grows with what is in the table has a row for each value of the queue label
+/// and state.
+pub(super) fn explained(queue: &Queue, error: SourceError) -> SourceError {
+    match &queue.queue_label {
+        Some(column) if error.too_many_rows => {
+            let message = format!(
+                "{error}, one for each state of each value of the column {column}, the `queue_label`; name a column \
+                 of few values, or none, or leave rows out with `where`"
+            );
+            SourceError { message: SourceError::new(error.reason, message).message, ..error }
+        }
+        _ => error,
+    }
+}
+
 pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceError> {
     let reader = Reader::new(rows)?;
     let first = reader.first()?;
@@ -150,7 +165,8 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
         if let Some(claims) = &mut claims
             && let Some(id) = row.label("claimed_id")?
         {
-            let (attempts, lapsed) = (row.count("claimed_attempts")?, row.int("claim_lapsed")? == Some(1));
+            let attempts = row.not_below_zero("claimed_attempts")?.unwrap_or(0);
+            let lapsed = row.int("claim_lapsed")? == Some(1);
             claims.push(Claim { queue: name(row)?, id, attempts, lapsed });
             continue;
         }

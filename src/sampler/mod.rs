@@ -203,10 +203,8 @@ impl Sampler {
             statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout)
                 .map_err(|error| failed(SourceError::new(Reason::Other, error.to_string()), None))?;
         let (started, started_ms) = (self.clock.monotonic(), self.clock.unix_ms());
-        let asking = async {
-            let rows = connection.query(&statement, self.global.query_timeout).await?;
-            Sample::decode(target, &rows)
-        };
+        let asking =
+            async { Sample::read(target, connection.query(&statement, self.global.query_timeout).await) };
         let answered = contain(self.global.query_timeout, asking).await;
         let took = self.clock.monotonic().saturating_sub(started);
         let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);

@@ -171,6 +171,8 @@ pub struct SourceError {
     pub message: String,
     /// The connection is in an unknown state and must be dropped.
     pub connection_lost: bool,
+    /// The statement returned more than [`MAX_RESULT_ROWS`] rows.
+    pub too_many_rows: bool,
 }
 
 impl SourceError {
@@ -179,7 +181,14 @@ impl SourceError {
     /// The message is kept to one line of [`MAX_MESSAGE_CHARS`] characters: part of it may come
     /// from a server, and it ends up in logs.
     pub fn new(reason: Reason, message: impl AsRef<str>) -> Self {
-        Self { reason, message: one_line(message.as_ref()), connection_lost: false }
+        Self { reason, message: one_line(message.as_ref()), connection_lost: false, too_many_rows: false }
+    }
+
+    /// The statement returned more rows than are read.
+    #[must_use]
+    pub fn too_many_rows() -> Self {
+        let message = format!("the statement returned more than {MAX_RESULT_ROWS} rows");
+        Self { too_many_rows: true, ..Self::new(Reason::Decode, message) }
     }
 
     /// An error after which the connection must be dropped; the message as in [`Self::new`].

@@ -276,8 +276,7 @@ fn run(database: &Database, statement: &Statement, stop: &AtomicBool) -> Result<
             return Ok(Rows { columns, rows });
         };
         if rows.len() == MAX_RESULT_ROWS {
-            let message = format!("the statement returned more than {MAX_RESULT_ROWS} rows");
-            return Err(SourceError::new(Reason::Decode, message));
+            return Err(SourceError::too_many_rows());
         }
         let mut values = Vec::with_capacity(columns.len());
         for (index, column) in columns.iter().enumerate() {

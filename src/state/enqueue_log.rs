@@ -14,6 +14,9 @@ use crate::sample::{EnqueueLogSample, EnqueuedJob};
 pub struct EnqueueLogState {
     /// Jobs enqueued, by queue.
     pub log: Log<EnqueuedJob, u64>,
+    /// Whether the table names the queues; as configured.
+    #[serde(skip)]
+    pub labelled: bool,
 }
 
 impl LogRow for EnqueuedJob {
@@ -31,8 +34,9 @@ impl EnqueueLogState {
     /// the queues come from the table.
     #[must_use]
     pub fn new(log: &EnqueueLog, max_label_values: usize) -> Self {
-        let declared = log.queue_label.is_none().then_some(&log.target.name);
-        Self { log: Log::new(declared, max_label_values) }
+        let labelled = log.queue_label.is_some();
+        let declared = (!labelled).then_some(&log.target.name);
+        Self { log: Log::new(declared, max_label_values), labelled }
     }
 
     pub(super) fn apply(

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{CLAIMS_PER_SAMPLE, Dialect, quote};
 use crate::config::{
-    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target, TimeColumn,
+    AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, ReadMode, RowState, Target, TimeColumn,
     TimeEncoding, TimeZone,
 };
 
@@ -40,6 +40,7 @@ pub(super) struct Base {
     table: String,
     filter: Vec<Condition>,
     probe: Option<ProbeShape>,
+    read_mode: ReadMode,
     lock_timeout_ms: u64,
 }
 
@@ -109,7 +110,15 @@ pub(super) struct QueueContext {
     available_at: Option<Time>,
     enqueued_at: Option<Time>,
     attempts: Option<AttemptsShape>,
-    max_attempts: Option<String>,
+    max_attempts: Option<Bound>,
+}
+
+/// A number that is the same for every row, or the column that holds it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Bound {
+    Constant(u32),
+    Column(String),
 }
 
 pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext {
@@ -134,8 +143,8 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
             counts: attempts.counts,
         }),
         max_attempts: queue.max_attempts.as_ref().map(|bound| match bound {
-            MaxAttempts::Constant(bound) => bound.to_string(),
-            MaxAttempts::Column(name) => quote::column(dialect, name),
+            MaxAttempts::Constant(bound) => Bound::Constant(*bound),
+            MaxAttempts::Column(name) => Bound::Column(quote::column(dialect, name)),
         }),
     }
 }
@@ -149,6 +158,7 @@ pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) ->
             filter: probe.base_table.iter().flat_map(|base| conditions(dialect, &base.filter)).collect(),
             role: probe.role.as_ref().map(|role| quote::literal(dialect, role)),
         }),
+        read_mode: target.read_mode,
         lock_timeout_ms: millis(lock_timeout),
     }
 }

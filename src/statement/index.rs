@@ -1,5 +1,6 @@
 //! The indexes that the sample of a target seeks.
 
+use super::columns;
 use crate::config::{MappedState, Queue, RowState, TableName, TargetConfig};
 
 /// An index without which a sample reads rows that it has no use for.
@@ -14,6 +15,18 @@ pub struct Index<'a> {
     /// Columns that may come before it, because the sample compares them with constants. Alone they
     /// do not help: the finished rows have the same constants.
     pub constant: Vec<&'a str>,
+    /// The other columns of the table that the sample reads. With them in the index, a row that it
+    /// finds costs no look-up in the table; else SQL Server would rather read the table, history and
+    /// all, from some number of rows that it expects on.
+    pub others: Vec<&'a str>,
+}
+
+impl<'a> Index<'a> {
+    fn new(purpose: IndexPurpose, table: &'a TableName, column: &'a str, read: Vec<&'a str>) -> Self {
+        let is_other = |name: &&str| name.to_lowercase() != column.to_lowercase();
+        let others = read.into_iter().filter(is_other).collect();
+        Self { purpose, table, column, constant: Vec::new(), others }
+    }
 }
 
 /// What a sample finds by an index.
@@ -32,10 +45,12 @@ pub enum IndexPurpose {
 /// The indexes that the sample of a target seeks. A queue without finished rows is read whole.
 #[must_use]
 pub fn indexes(target: TargetConfig<'_>) -> Vec<Index<'_>> {
-    let table = &target.target().table;
-    let of_log = |id| vec![Index { purpose: IndexPurpose::NewRows, table, column: id, constant: Vec::new() }];
+    let of_log =
+        |id| vec![Index::new(IndexPurpose::NewRows, &target.target().table, id, columns::own(target))];
     match target {
-        TargetConfig::Queue(queue) => open_jobs(queue).into_iter().chain(related_rows(queue)).collect(),
+        TargetConfig::Queue(queue) => {
+            open_jobs(queue, columns::own(target)).into_iter().chain(related_rows(queue)).collect()
+        }
         TargetConfig::AttemptLog(log) => of_log(&log.id),
         TargetConfig::EnqueueLog(log) => of_log(&log.id),
         TargetConfig::RunLog(log) => of_log(&log.id),
@@ -43,7 +58,7 @@ pub fn indexes(target: TargetConfig<'_>) -> Vec<Index<'_>> {
     }
 }
 
-fn open_jobs(queue: &Queue) -> Option<Index<'_>> {
+fn open_jobs<'a>(queue: &'a Queue, read: Vec<&'a str>) -> Option<Index<'a>> {
     let (purpose, column) = match &queue.state {
         RowState::Column { column, map } => {
             let leaves_out = !queue.count_done && map.values().any(|state| *state == MappedState::Done);
@@ -53,13 +68,10 @@ fn open_jobs(queue: &Queue) -> Option<Index<'_>> {
         RowState::Constant(_) => return None,
     };
     let constant = queue.target.filter.keys().map(String::as_str).collect();
-    Some(Index { purpose, table: &queue.target.table, column, constant })
+    Some(Index { constant, ..Index::new(purpose, &queue.target.table, column, read) })
 }
 
 fn related_rows(queue: &Queue) -> Option<Index<'_>> {
-    let times = [&queue.claimed_at, &queue.available_at, &queue.enqueued_at];
-    let is_read = times.into_iter().flatten().any(|time| time.lookup);
-    let lookup = queue.lookup.as_ref().filter(|_| is_read)?;
-    let purpose = IndexPurpose::RelatedRow;
-    Some(Index { purpose, table: &lookup.table, column: &lookup.key, constant: Vec::new() })
+    let (lookup, read) = (queue.lookup.as_ref()?, columns::related(queue));
+    (!read.is_empty()).then(|| Index::new(IndexPurpose::RelatedRow, &lookup.table, &lookup.key, read))
 }

@@ -3,6 +3,7 @@
 //! Names and constants of the configuration are quoted by `quote.rs` and become text; values that
 //! change from sample to sample are [`Parameter`]s.
 
+mod columns;
 mod context;
 mod index;
 mod print;
@@ -114,7 +115,7 @@ pub fn sample(
     lock_timeout: Duration,
 ) -> Result<Statement, RenderError> {
     let base = context::base(dialect, target.target(), lock_timeout);
-    let (tail, parameters) = context::tail(request);
+    let (tail, parameters) = context::tail(dialect, request, &columns::own(target));
     let text = match target {
         TargetConfig::Queue(queue) => {
             let text = render(dialect, "sample/queue.sql", context::queue(dialect, base, queue))?;
@@ -169,7 +170,7 @@ fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> R
 }
 
 /// Every template below `sql/` that a statement is made of. Tests render each of them.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
     ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
     ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
@@ -177,6 +178,7 @@ const FILES: [(&str, &str); 13] = [
     ("sample/probe.sql", include_str!("../../sql/sample/probe.sql")),
     ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),
     ("sample/stored_time.sql", include_str!("../../sql/sample/stored_time.sql")),
+    ("sample/time_ms.sql", include_str!("../../sql/sample/time_ms.sql")),
     ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),
     ("sample/ending.sql", include_str!("../../sql/sample/ending.sql")),
     ("sample/attempt_log.sql", include_str!("../../sql/sample/attempt_log.sql")),

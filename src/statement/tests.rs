@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod refused;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +17,7 @@ use super::{
     Dialect, FILES, GAPS_PER_SAMPLE, IndexPurpose, Parameter, Statement, TEMPLATES, TailRequest, Value,
     create_index, indexes, quote, runnable, sample, seek,
 };
-use crate::config::{self, Config, Environment, TargetConfig};
+use crate::config::{self, Config, Environment, ReadMode, TargetConfig};
 
 const DIALECTS: [Dialect; 2] = [Dialect::Mssql, Dialect::Sqlite];
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -250,10 +252,43 @@ fn a_related_time_is_a_subquery_that_waits_for_locked_rows() {
 }
 
 #[test]
+fn a_zone_with_an_iana_name_is_sent_by_its_windows_name() {
+    let text = sample_of(
+        Dialect::Mssql,
+        "    queues:
+      - { name: q, table: T, state: { constant: ready }, enqueued_at: { column: At, zone: Europe/Kyiv } }
+",
+    );
+    assert!(text.contains("t.[At] AT TIME ZONE 'FLE Standard Time' AT TIME ZONE 'UTC'"), "{text}");
+}
+
+#[test]
+fn a_read_mode_changes_the_hints_of_every_table_that_is_watched_and_nothing_else() {
+    const HINTS: &str = " WITH (READPAST, READCOMMITTEDLOCK)";
+    // Claims that are locks need the other mode.
+    let committed =
+        TARGETS.replace("preset: transactional }", "preset: transactional, read_mode: readpast }");
+    let committed = format!("{committed}global: {{ read_mode: read_committed }}\n");
+    let (readpast, committed) = (config(Dialect::Mssql, TARGETS), config(Dialect::Mssql, &committed));
+    let request = TailRequest::After { watermark: 0, gaps: Vec::new() };
+    let asked = |dialect, target| sample(dialect, target, &request, LOCK_TIMEOUT).unwrap().text;
+    for (before, after) in readpast.sources[0].targets().zip(committed.sources[0].targets()) {
+        let name = &before.target().name;
+        let (hinted, text) = (asked(Dialect::Mssql, before), asked(Dialect::Mssql, after));
+        assert!(hinted.contains(HINTS), "{name}");
+        let is_hinted = after.target().read_mode == ReadMode::ReadPast;
+        assert_eq!(text, if is_hinted { hinted } else { hinted.replace(HINTS, "") }, "{name}");
+        assert!(is_hinted || !text.contains("WITH ("), "{name}: {text}");
+        assert_eq!(asked(Dialect::Sqlite, after), asked(Dialect::Sqlite, before), "{name}");
+    }
+}
+
+#[test]
 fn hhmmss_is_taken_apart_as_a_whole_number() {
-    for (dialect, column) in
-        [(Dialect::Mssql, "CAST(t.[Took] AS BIGINT)"), (Dialect::Sqlite, "CAST(t.\"Took\" AS INTEGER)")]
-    {
+    let number = "CASE WHEN t.\"Took\" IS NULL OR typeof(t.\"Took\") IN ('integer', 'real') OR \
+                  CAST(CAST(t.\"Took\" AS INTEGER) AS TEXT) = t.\"Took\" THEN CAST(t.\"Took\" AS INTEGER) ELSE \
+                  json_extract('{}', 't.\"Took\" holds no number') END";
+    for (dialect, column) in [(Dialect::Mssql, "CAST(t.[Took] AS BIGINT)"), (Dialect::Sqlite, number)] {
         let text = sample_of(
             dialect,
             "    run_logs:
@@ -295,4 +330,50 @@ fn a_sample_wants_the_indexes_that_keep_it_from_reading_what_it_does_not_need() 
     }
     let log = "    control_tables:\n      - { name: c, table: T, id: I, kind: K, where: { K: 1 } }\n";
     assert_eq!(wanted(log), [owned(IndexPurpose::NewRows, "I", "")]);
+}
+
+/// What to create for the indexes of the only target.
+fn advice(dialect: Dialect, target: &str) -> Vec<String> {
+    let config = config(dialect, target);
+    let target = config.sources[0].targets().next().unwrap();
+    indexes(target).iter().map(|index| create_index(dialect, index).unwrap().trim_end().to_owned()).collect()
+}
+
+#[test]
+fn an_index_holds_what_the_sample_reads_where_the_database_can_have_that() {
+    let queue = "    queues:
+      - name: q
+        table: dbo.Job
+        where: { Tenant: 1 }
+        state: { column: State, map: { R: ready, W: running, D: done } }
+        id: '[a]]b]'
+        queue_label: tenant
+        lease: { kind: until, column: Until, token: Token }
+        available_at: Due
+        enqueued_at: { column: At, lookup: true }
+        claimed_at: { column: key, lookup: true }
+        lookup: { table: Moment, key: Key, column: STATE }
+        attempts: Tries
+        max_attempts: { column: Tries }
+";
+    // The token is not read where a stored state tells claims, and no column is in an index twice.
+    assert_eq!(
+        advice(Dialect::Mssql, queue),
+        [
+            "CREATE INDEX [IX_Job_State] ON [dbo].[Job] ([State]) INCLUDE ([Tenant], [a]]b], [Until], [Due], [Tries]);",
+            "CREATE INDEX [IX_Moment_Key] ON [Moment] ([Key]) INCLUDE ([At]);",
+        ]
+    );
+    assert_eq!(
+        advice(Dialect::Sqlite, queue),
+        [
+            r#"CREATE INDEX "dbo"."IX_Job_State" ON "Job" ("State");"#,
+            r#"CREATE INDEX "IX_Moment_Key" ON "Moment" ("Key");"#
+        ]
+    );
+    let log =
+        "    control_tables:\n      - { name: c, table: T, id: I, kind: K, where: { k: 1, W: x }, at: A }\n";
+    assert_eq!(advice(Dialect::Mssql, log), ["CREATE INDEX [IX_T_I] ON [T] ([I]) INCLUDE ([W], [k], [A]);"]);
+    let bare = "    queues:\n      - { name: q, table: T, state: { done_when_set: S } }\n";
+    assert_eq!(advice(Dialect::Mssql, bare), ["CREATE INDEX [IX_T_S] ON [T] ([S]);"]);
 }

@@ -12,6 +12,7 @@ use hyper::http::request;
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 
+use super::protection::Protection;
 use super::routes::{PLAIN, Site, reply};
 
 /// Where one source's series are.
@@ -30,6 +31,8 @@ struct TargetGroup {
 
 #[derive(Serialize)]
 struct Labels {
+    #[serde(rename = "__scheme__")]
+    scheme: &'static str,
     #[serde(rename = "__metrics_path__")]
     path: &'static str,
     #[serde(rename = "__param_target")]
@@ -50,13 +53,20 @@ impl Site {
     }
 
     /// The list of sources.
-    pub(super) fn service_discovery(&self, head: &request::Parts) -> Response<Bytes> {
+    pub(super) fn service_discovery(
+        &self,
+        head: &request::Parts,
+        protection: &Protection,
+    ) -> Response<Bytes> {
         let Some(address) = address(head) else {
             let hint = "the request does not say how this exporter is reached: it has no Host header\n";
             return reply(StatusCode::BAD_REQUEST, PLAIN, hint);
         };
-        let group =
-            |target| TargetGroup { targets: [address.clone()], labels: Labels { path: PROBE, target } };
+        let scheme = if protection.tls.is_some() { "https" } else { "http" };
+        let group = |target| TargetGroup {
+            targets: [address.clone()],
+            labels: Labels { scheme, path: PROBE, target },
+        };
         let groups: Vec<TargetGroup> = self.pages().sources().into_iter().map(group).collect();
         match serde_json::to_string(&groups) {
             Ok(list) => reply(StatusCode::OK, JSON, list),

@@ -125,7 +125,7 @@ impl Site {
                 HEALTHY => reply(StatusCode::OK, PLAIN, "healthy\n"),
                 READY => self.ready(),
                 PROBE => self.probe(&head).await,
-                SERVICE_DISCOVERY => self.service_discovery(&head),
+                SERVICE_DISCOVERY => self.service_discovery(&head, &protection),
                 page::CONFIG => self.page(Page::Configuration, &head.headers).await,
                 _ => self.page(Page::Overview, &head.headers).await,
             }

@@ -53,3 +53,4 @@ mod tailing;
 mod tds_fault_server;
 #[path = "../support/tds_wire.rs"]
 mod tds_wire;
+mod untyped_values;

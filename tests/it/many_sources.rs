@@ -172,7 +172,7 @@ fn the_sources_are_listed_for_service_discovery() {
     let entry = |name: &str| {
         serde_json::json!({
             "targets": [process.address()],
-            "labels": { "__metrics_path__": "/probe", "__param_target": name },
+            "labels": { "__scheme__": "http", "__metrics_path__": "/probe", "__param_target": name },
         })
     };
     assert_eq!(list, serde_json::json!([entry("s 0"), entry("s 1")]));

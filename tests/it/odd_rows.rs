@@ -200,6 +200,16 @@ async fn times_in_the_future_and_attempts_below_zero_are_no_negative_values() {
     series.assert(&gauge("sqlqueue_longest_running_seconds"), 0.0);
     series.assert(&gauge("sqlqueue_max_attempts"), 0.0);
     series.assert(&gauge("sqlqueue_future_timestamp_rows"), 1.0);
+    // The same, where claimed jobs are listed.
+    let bench = bench();
+    bench.execute(
+        "INSERT INTO Job (State, ClaimToken, LeaseUntil, Attempts) VALUES ('W', 'a', '2026-11-30 11:59:00', -4)",
+    );
+    let exporter = bench.exporter(&QUEUE.replace(" }", ", id: JobId }"));
+    exporter.sample_once().await;
+    let series = Series::of(&exporter);
+    series.assert(&gauge("sqlqueue_expired_leases"), 1.0);
+    series.assert(&gauge("sqlqueue_max_attempts"), 0.0);
     job = READY;
     job[5].1 = "'2026-11-30 12:00:45'";
     page_of(job, &[]).await.assert(&gauge("sqlqueue_oldest_ready_age_seconds"), 0.0);

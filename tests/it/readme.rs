@@ -173,11 +173,13 @@ fn the_files_it_links_to_exist() {
 #[test]
 fn the_licences_are_those_of_the_package() {
     let manifest = project_file("Cargo.toml");
-    assert!(manifest.contains("\nlicense = \"MIT OR Apache-2.0\"\n"));
+    assert!(manifest.contains("\nlicense = \"(MIT OR Apache-2.0) AND Unicode-3.0\"\n"));
     assert!(readme().contains("Licensed under MIT or Apache-2.0"));
     let mit = project_file("LICENSE-MIT");
     assert!(mit.starts_with("MIT License\n\nCopyright (c) 2026 the sqlqueue-exporter authors\n"), "{mit}");
     assert!(mit.contains("THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND"), "{mit}");
+    let unicode = project_file("LICENSE-UNICODE");
+    assert!(unicode.starts_with("UNICODE LICENSE V3\n"), "{unicode}");
     let apache = project_file("LICENSE-APACHE");
     for part in ["Version 2.0, January 2004", "9. Accepting Warranty", "END OF TERMS AND CONDITIONS"] {
         assert!(apache.contains(part), "{part}");

@@ -8,7 +8,7 @@ use sqlqueue_exporter::source::{Rows, Value};
 use sqlqueue_exporter::statement::{self, Dialect, Parameter, Statement, TailRequest};
 
 use crate::backend::{Backend, on_server, server, unproven};
-use crate::support::Series;
+use crate::support::{Series, project_file};
 
 /// A test of the case of this name.
 macro_rules! tests {
@@ -22,6 +22,7 @@ macro_rules! tests {
 
 tests! {
     a_named_zone_takes_the_offset_of_the_row_s_own_date: named_zone
+    every_zone_of_the_table_is_known_to_the_server: every_zone
     the_server_s_zone_is_that_of_its_clock: server_zone
     a_printed_statement_runs_as_it_is_and_answers_the_same: printed_statements
     a_table_of_another_database_is_read_by_its_full_name: full_name
@@ -31,6 +32,7 @@ tests! {
     a_table_lock_is_an_error_and_no_low_number: table_lock
     a_page_lock_is_an_error_and_no_low_number: page_lock
     a_delete_of_so_many_rows_that_it_locks_the_table_is_an_error_and_no_low_number: escalated_lock
+    a_locked_row_is_read_as_it_was_committed_or_is_an_error: committed_reads
     a_login_without_the_probe_s_role_gets_no_sample: role_probe
 }
 
@@ -45,11 +47,13 @@ async fn named_zone(db: Backend) {
          (2, 'summer', '2026-07-01T12:00:00', '2026-07-01T12:00:00')",
     )
     .await;
-    for column in ["Began", "Old"] {
+    // The second name is sent as the first.
+    let zones = ["Central European Standard Time", "Europe/Warsaw"];
+    for (column, zone) in ["Began", "Old"].into_iter().flat_map(|column| zones.map(|zone| (column, zone))) {
         let log = format!(
             "    run_logs:\n      - name: log\n        table: Local\n        id: Id\n        step: Step\n        \
-             start: {{ column: {column}, zone: Central European Standard Time }}\n        end: {{ column: \
-             {column}, zone: Central European Standard Time }}\n        outcome: {{ default: ok }}\n"
+             start: {{ column: {column}, zone: {zone} }}\n        end: {{ column: {column}, zone: {zone} }}\n        \
+             outcome: {{ default: ok }}\n"
         );
         let series = db.sample(&log).await;
         for (step, unix) in [("winter", 1_796_038_200.0), ("summer", 1_782_900_000.0)] {
@@ -61,6 +65,28 @@ async fn named_zone(db: Backend) {
         let oldest = r#"sqlqueue_run_log_oldest_row_timestamp_seconds{source="db",run_log="log"}"#;
         series.assert(oldest, 1_796_038_200.0);
     }
+}
+
+async fn every_zone(db: Backend) {
+    let table = project_file("src/config/time_zone/windows_zones.txt");
+    let names = table.lines().filter(|line| !line.starts_with(['#', '-']));
+    let names: Vec<&str> = names.map(|line| line.split_once(": ").unwrap().0).collect();
+    let text = "SELECT CAST(name AS NVARCHAR(200)) AS name FROM sys.time_zone_info";
+    let list = db.query(&Statement { text: text.to_owned(), parameters: Vec::new() }).await;
+    let Ok(list) = list else {
+        unproven("every zone is known: this server has no sys.time_zone_info, and is asked for every tenth");
+        for name in names.iter().step_by(10) {
+            let text = format!(
+                "SELECT CAST(CAST('2026-07-01T12:00:00' AS datetime2) AT TIME ZONE '{name}' AS NVARCHAR(50)) AS t"
+            );
+            let answer = db.query(&Statement { text, parameters: Vec::new() }).await;
+            answer.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        return;
+    };
+    let known = |name: &str| list.rows.contains(&vec![Value::Text(name.to_owned())]);
+    let unknown: Vec<&str> = names.into_iter().filter(|name| !known(name)).collect();
+    assert_eq!(unknown, Vec::<&str>::new());
 }
 
 async fn server_zone(db: Backend) {
@@ -93,80 +119,20 @@ async fn server_zone(db: Backend) {
     assert!(series.get(last).is_some(), "{series:?}");
 }
 
-/// Targets that use every branch of every template.
-const EVERY_MAPPING: &str = "    queues:
-      - { name: minimal, table: QueueDemo, preset: lease_minimal }
-      - { name: done, table: QueueDemo, preset: lease_minimal, count_done: true }
-      - { name: full, preset: lease }
-      - { name: followed, preset: lease, id: JobId, probe: { base_table: JobQueue, where: { State: R }, role: public } }
-      - { name: rowlock, preset: transactional }
-      - { name: rowlock_of_some, preset: transactional, where: { Payload: it's } }
-      - { name: owner, preset: transactional_owner }
-      - name: since
-        table: Wide
-        queue_label: Label
-        state: { done_when_set: Utc }
-        lease: { kind: since, column: { column: Zoned, zone: offset }, timeout: 5m, tolerance: 30s }
-        claimed_at: { column: Utc, zone: Pacific Standard Time }
-        available_at: { column: UnixMs, encoding: unix_ms }
-        enqueued_at: { column: Ticks, encoding: dotnet_ticks }
-        attempts: { column: Number, counts: failures }
-        max_attempts: 5
-      - name: none
-        table: Wide
-        where: { Label: \"ż'\", Number: 3 }
-        state: { column: Number, map: { 1: ready, 2: running, 3: done, 10: done, 4: failed, 5: scheduled, 6: retrying } }
-        lease: { kind: none }
-        enqueued_at: { column: Utc, zone: server }
-        claimed_at: { column: UnixS, encoding: unix_s }
-      - name: related
-        table: WorkQueue
-        state: { constant: ready }
-        lease: { kind: rowlock }
-        lookup: { table: Wide, key: Id, column: WorkId }
-        claimed_at: { column: Zoned, zone: offset, lookup: true }
-        available_at: { column: UnixS, encoding: unix_s, sentinels: [0, -1], lookup: true }
-        enqueued_at: { column: Utc, zone: Central European Standard Time, sentinels: ['9999-12-31T00:00:00'], lookup: true }
-      - name: sentinels
-        table: Wide
-        state: { constant: ready }
-        id: Id
-        queue_label: Label
-        attempts: Number
-        lease: { kind: until, column: { column: UnixMs, encoding: unix_ms, sentinels: [0] } }
-        available_at: { column: Ticks, encoding: dotnet_ticks, sentinels: [0] }
+/// Targets that use every branch of every template, and some that map as little as there can be.
+const EVERY_MAPPING: &str = include_str!("../support/every_mapping.yaml");
+
+/// Targets of every kind, read without a hint.
+const COMMITTED: &str = "    queues:
+      - { name: queue, preset: lease, id: JobId, probe: { base_table: JobQueue }, read_mode: read_committed }
     attempt_logs:
-      - name: wide
-        table: Wide
-        id: Id
-        queue_label: Label
-        attempt: Number
-        started_at: { column: Utc, zone: server }
-        ended_at: { column: Zoned, zone: offset }
-        enqueued_at: { column: UnixMs, encoding: unix_ms, sentinels: [0] }
-        outcome: { column: Label, rules: [{ equals: 'it''s', outcome: ok }], default: error }
+      - { name: log, table: Wide, id: Id, outcome: { default: ok }, read_mode: read_committed }
     enqueue_logs:
-      - { name: wide, table: Wide, id: Id, queue_label: Label, where: { Number: 3 }, enqueued_at: { column: Utc, zone: server } }
+      - { name: log, table: Wide, id: Id, read_mode: read_committed }
     run_logs:
-      - name: published
-        preset: notification_run_log_pl
-        lock: { resource: dbo.powiadomienia_przebieg }
-      - name: wide
-        table: Wide
-        id: Id
-        step: Label
-        where: { Number: 3 }
-        probe: { base_table: Wide, role: public }
-        start: { column: Utc, zone: server }
-        end: { column: Zoned, zone: offset }
-        candidates: Number
-        outcome: { column: Label, rules: [{ equals: 'it''s', outcome: ok }, { like: '100[%]%', outcome: warning }], default: error }
-      - { name: open, table: Wide, id: Id, step: Label, end: Utc, mutable: true, outcome: { default: ok } }
-      - { name: s, table: Wide, id: Id, step: Label, duration: { column: Number, unit: s }, outcome: { default: ok } }
-      - { name: hhmmss, table: Wide, id: Id, step: Label, duration: { column: Number, unit: hhmmss }, outcome: { default: ok } }
+      - { name: log, table: Wide, id: Id, step: Label, where: { Number: 3 }, outcome: { default: ok }, read_mode: read_committed }
     control_tables:
-      - { name: published, preset: notification_control_pl }
-      - { name: wide, table: Wide, id: Id, kind: Label, where: { Number: 3 } }
+      - { name: log, table: Wide, id: Id, kind: Label, read_mode: read_committed }
 ";
 
 async fn every_mapping(db: &Backend) {
@@ -207,10 +173,10 @@ fn requests(target: TargetConfig<'_>) -> Vec<TailRequest> {
 /// A person who pastes a statement sees what the exporter sees.
 async fn printed_statements(db: Backend) {
     every_mapping(&db).await;
-    let config = db.config(EVERY_MAPPING);
+    let (config, committed) = (db.config(EVERY_MAPPING), db.config(COMMITTED));
     let lock_timeout = config.global.lock_timeout;
     let mut session = server(&db).session().await;
-    for target in config.sources[0].targets() {
+    for target in config.sources[0].targets().chain(committed.sources[0].targets()) {
         let mut statements = Vec::new();
         for request in requests(target) {
             statements.push(statement::sample(Dialect::Mssql, target, &request, lock_timeout).unwrap());
@@ -356,6 +322,42 @@ async fn snapshot_count(db: Backend) {
     let rows = db.query(&asked).await.unwrap_or_else(|error| panic!("{error}\n{}", asked.text));
     let column = rows.columns.iter().position(|name| name == "committed_rows").unwrap();
     assert_eq!(rows.rows[0][column], Value::Int(1));
+}
+
+/// Whether a read without a hint finds the last committed version of a row that somebody changes.
+async fn keeps_row_versions(db: &Backend) -> bool {
+    let text = "SELECT CAST(is_read_committed_snapshot_on AS BIGINT) AS it_is FROM sys.databases \
+                WHERE database_id = DB_ID()";
+    let answer = db.query(&Statement { text: text.to_owned(), parameters: Vec::new() }).await.unwrap();
+    answer.rows == [vec![Value::Int(1)]]
+}
+
+async fn committed_reads(db: Backend) {
+    db.fixture("transactional").await;
+    db.execute(
+        "INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES (SYSUTCDATETIME(), 'x'), (SYSUTCDATETIME(), 'x')",
+    )
+    .await;
+    let queue = "    queues:
+      - { name: work, preset: transactional, lease: { kind: none }, read_mode: read_committed }
+";
+    let exporter = db.exporter(queue);
+    let mut worker = server(&db).session().await;
+    worker.execute("BEGIN TRANSACTION; DELETE FROM WorkQueue WHERE WorkId = 1").await;
+    exporter.sample_once().await;
+    worker.execute("ROLLBACK TRANSACTION").await;
+    let ready = r#"sqlqueue_jobs{source="db",queue="work",state="ready"}"#;
+    let waited = r#"sqlqueue_sample_errors_total{source="db",queue="work",reason="lock_timeout"}"#;
+    if keeps_row_versions(&db).await {
+        unproven("a locked row is waited for: this server keeps row versions");
+        Series::of(&exporter).assert(ready, 2.0);
+    } else {
+        unproven("a locked row is read as it was committed: this server keeps no row versions");
+        Series::of(&exporter).assert_absent("sqlqueue_jobs");
+        Series::of(&exporter).assert(waited, 1.0);
+    }
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(ready, 2.0);
 }
 
 async fn table_lock(db: Backend) {

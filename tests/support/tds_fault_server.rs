@@ -2,6 +2,7 @@
 //! exporter's statements, over [`super::tds_wire`]. It runs on a thread of its own, so that a test
 //! may block.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -212,14 +213,18 @@ fn bind(port: u16) -> TcpSocket {
 }
 
 /// Counted by the system at the client's end: neither a socket that the client forgot to close nor
-/// one that this server has not noticed to be closed makes a difference.
+/// one that this server has not noticed to be closed makes a difference. The system's list is not of one
+/// moment: what is on two lists was open from the one to the other.
 fn open_sockets(port: u16) -> usize {
-    let sockets = procfs::net::tcp().unwrap();
     let open = [TcpState::SynSent, TcpState::Established, TcpState::CloseWait];
-    sockets
-        .iter()
-        .filter(|socket| socket.remote_address.port() == port && open.contains(&socket.state))
-        .count()
+    let listed = || -> BTreeSet<u64> {
+        let sockets = procfs::net::tcp().unwrap().into_iter();
+        sockets
+            .filter(|socket| socket.remote_address.port() == port && open.contains(&socket.state))
+            .map(|socket| socket.inode)
+            .collect()
+    };
+    listed().intersection(&listed()).count()
 }
 
 async fn accept(

@@ -8,8 +8,8 @@ use super::{objectives, time};
 use crate::config::identifier;
 use crate::config::model::{
     AttemptLog, Attempts, AttemptsCount, ControlTable, DurationColumn, DurationUnit, EnqueueLog, Lease,
-    MappedState, MaxAttempts, Probe, Queue, RowState, RunLog, TableName, Target, TimeColumn, TimeEncoding,
-    TimeZone,
+    MappedState, MaxAttempts, Probe, Queue, ReadMode, RowState, RunLog, TableName, Target, TimeColumn,
+    TimeEncoding, TimeZone,
 };
 use crate::config::outcome::{OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 
@@ -92,7 +92,15 @@ fn common(target: &Target) -> Mapping {
         .with("table", table(&target.table))
         .with("where", filter(&target.filter))
         .with("probe", target.probe.as_ref().map(probe))
+        .with("read_mode", read_mode(target.read_mode))
         .with("sample_interval", time(target.sample_interval))
+}
+
+pub(super) fn read_mode(mode: ReadMode) -> &'static str {
+    match mode {
+        ReadMode::ReadPast => "readpast",
+        ReadMode::ReadCommitted => "read_committed",
+    }
 }
 
 fn tail(mapping: Mapping, batch_size: u32, late_window: Duration) -> Mapping {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{queue, queue_errors};
+use super::{MSSQL, queue, queue_errors, result, with_target};
 use crate::config::{TimeColumn, TimeEncoding, TimeZone};
 
 fn enqueued_at(value: &str) -> TimeColumn {
@@ -63,13 +63,68 @@ fn a_zone_that_cannot_exist_is_refused() {
     );
     assert_eq!(
         enqueued_at_errors("{ column: E, zone: local }"),
-        "41: key `sources[0].queues[0].enqueued_at.zone`: unknown zone `local`; expected a Windows time zone \
-         name or one of: utc, offset, server"
+        "41: key `sources[0].queues[0].enqueued_at.zone`: unknown zone `local`; expected one of: utc, offset, \
+         server"
     );
+}
+
+/// The zone of a column in SQL Server, or what is wrong with it.
+fn zone_on_sql_server(name: &str) -> Result<TimeZone, String> {
+    let file =
+        with_target(MSSQL, "queues", &format!("preset: lease\nenqueued_at: {{ column: E, zone: '{name}' }}"));
+    match result(&file) {
+        Ok(config) => Ok(config.sources[0].queues[0].enqueued_at.clone().unwrap().zone),
+        Err(error) => {
+            let error = error.to_string();
+            let place = "config.yaml:7:41: key `sources[0].queues[0].enqueued_at.zone`: ";
+            Err(error.strip_prefix(place).unwrap_or_else(|| panic!("{error}")).to_owned())
+        }
+    }
+}
+
+#[test]
+fn a_zone_is_named_as_iana_or_as_windows_names_it() {
+    for (name, windows) in [
+        ("Europe/Warsaw", "Central European Standard Time"),
+        ("Europe/Kiev", "FLE Standard Time"),
+        ("Europe/Kyiv", "FLE Standard Time"),
+        ("Asia/Tokyo", "Tokyo Standard Time"),
+        ("Europe/Moscow", "Russian Standard Time"),
+        ("Central European Standard Time", "Central European Standard Time"),
+        // Of a Windows that is newer than this program.
+        ("Mars Standard Time", "Mars Standard Time"),
+        ("UTC+14", "UTC+14"),
+    ] {
+        assert_eq!(zone_on_sql_server(name), Ok(TimeZone::Named(windows.to_owned())), "{name}");
+    }
+    for utc in ["utc", "UTC", "Etc/UTC", "GMT"] {
+        assert_eq!(zone_on_sql_server(utc), Ok(TimeZone::Utc), "{utc}");
+        assert_eq!(enqueued_at(&format!("{{ column: E, zone: {utc} }}")).zone, TimeZone::Utc, "{utc}");
+    }
+}
+
+#[test]
+fn an_unknown_zone_is_answered_with_the_nearest_one() {
+    let otherwise = "expected the IANA or Windows name of a time zone, or one of: utc, offset, server";
+    for (name, remedy) in [
+        ("Europe/Warszawa", "did you mean `Europe/Warsaw`?"),
+        ("Warsaw", "did you mean `Europe/Warsaw`?"),
+        ("sever", "did you mean `server`?"),
+        ("Central Europaen Standard Time", "did you mean `Central European Standard Time`?"),
+        ("Mars/Olympus_Mons", otherwise),
+        ("local", otherwise),
+        ("CEST", otherwise),
+        ("UTC+2", otherwise),
+        ("+02:00", otherwise),
+    ] {
+        assert_eq!(zone_on_sql_server(name), Err(format!("unknown zone `{name}`; {remedy}")));
+    }
+    let none = "`Antarctica/Troll` has no Windows time zone, and SQL Server knows no other zones";
+    assert_eq!(zone_on_sql_server("Antarctica/Troll"), Err(none.to_owned()));
     assert_eq!(
-        enqueued_at_errors("{ column: E, zone: Europe/Warsaw }"),
-        "41: key `sources[0].queues[0].enqueued_at.zone`: `Europe/Warsaw` is an IANA name, and SQL Server \
-         knows Windows names only, such as `Central European Standard Time`"
+        enqueued_at_errors("{ column: E, zone: Mars/Olympus_Mons }"),
+        "41: key `sources[0].queues[0].enqueued_at.zone`: unknown zone `Mars/Olympus_Mons`; expected one of: utc, \
+         offset, server"
     );
 }
 

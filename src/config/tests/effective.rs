@@ -10,6 +10,7 @@ global:
   query_timeout: 4s
   lock_timeout: 0s
   stale_after: 2m
+  read_mode: read_committed
   max_label_values: 50
   objectives:
     { max_ready_age: 1m, max_expired_age: none, max_attempts: 7, max_failed_jobs: none, max_run_gap: 2h,
@@ -43,7 +44,7 @@ sources:
           token: Token
           tolerance: 1s500ms
         claimed_at: { column: ClaimedAt, lookup: true }
-        available_at: { column: AvailableAt, zone: Central European Standard Time }
+        available_at: { column: AvailableAt, zone: Asia/Tokyo }
         enqueued_at: { column: EnqueuedAt, encoding: dotnet_ticks }
         attempts: Attempts
         max_attempts: { column: MaxAttempts }
@@ -52,11 +53,12 @@ sources:
       - name: since
         table: Jobs
         state: { done_when_set: DoneAt }
+        read_mode: readpast
         lease: { kind: since, column: { column: FetchedAt, zone: server }, timeout: 5m, tolerance: 3s }
         attempts: { column: Attempts, counts: failures }
         max_attempts: 25
       - { name: owner, table: Jobs, state: { constant: retrying }, lease: { kind: owner, column: Owner } }
-      - { name: rowlock, table: Jobs, state: { constant: ready }, lease: { kind: rowlock } }
+      - { name: rowlock, table: Jobs, state: { constant: ready }, lease: { kind: rowlock }, read_mode: readpast }
       - { name: none, table: Jobs, state: { constant: failed } }
     attempt_logs:
       - name: attempts
@@ -140,6 +142,12 @@ fn every_setting_survives_being_written_and_read_again() {
 }
 
 #[test]
+fn the_zone_in_force_is_shown_by_its_windows_name() {
+    let yaml = everything().to_yaml().unwrap();
+    assert!(yaml.contains("zone: Tokyo Standard Time") && !yaml.contains("Asia/Tokyo"), "{yaml}");
+}
+
+#[test]
 fn a_password_is_shown_by_the_name_of_its_source_only() {
     let yaml = everything().to_yaml().unwrap();
     assert!(!yaml.contains(PASSWORD), "{yaml}");
@@ -164,7 +172,9 @@ fn a_preset_is_spelt_out_and_reads_the_same() {
 fn defaults_are_filled_in() {
     let yaml = config("sources: [{ name: db, sqlite: { file: q.db }, queues: [{ name: jobs }] }]").to_yaml();
     let yaml = yaml.unwrap();
-    for line in ["stale_after: 1m", "max_ready_age: 15m", "table: JobQueue", "tolerance: 0s"] {
+    for line in
+        ["stale_after: 1m", "read_mode: readpast", "max_ready_age: 15m", "table: JobQueue", "tolerance: 0s"]
+    {
         assert!(yaml.contains(line), "{line} in {yaml}");
     }
     assert!(!yaml.contains("state_file"), "what is not set is not there: {yaml}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::objectives::DEFAULTS;
 use super::{SQLITE, config, environment, errors, queue_errors, queue_file};
-use crate::config::{ConfigError, Database, Environment, Global, load};
+use crate::config::{ConfigError, Database, Environment, Global, ReadMode, load};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -21,6 +21,7 @@ fn global_settings_have_defaults() {
         query_timeout: 5 * SECOND,
         lock_timeout: SECOND,
         stale_after: 60 * SECOND,
+        read_mode: ReadMode::ReadPast,
         max_label_values: 100,
         objectives: DEFAULTS,
     };
@@ -32,7 +33,8 @@ fn global_settings_have_defaults() {
 #[test]
 fn global_settings_are_read() {
     let global = config(&with_global(
-        "sample_interval: 1m30s, query_timeout: 20s, lock_timeout: 0s, stale_after: 1h, max_label_values: 7",
+        "sample_interval: 1m30s, query_timeout: 20s, lock_timeout: 0s, stale_after: 1h, read_mode: read_committed, \
+         max_label_values: 7",
     ))
     .global;
     assert_eq!(
@@ -42,6 +44,7 @@ fn global_settings_are_read() {
             query_timeout: 20 * SECOND,
             lock_timeout: Duration::ZERO,
             stale_after: 3600 * SECOND,
+            read_mode: ReadMode::ReadCommitted,
             max_label_values: 7,
             objectives: DEFAULTS,
         }
@@ -286,7 +289,7 @@ fn errors_inside_an_alias_stand_at_the_alias() {
     assert_eq!(
         errors(&file),
         "config.yaml:7:9: key `sources[0].run_logs[0].claimed_at`: unknown key; valid keys: name, table, \
-         preset, sample_interval, where, probe, id, step, run_step, steps, start, end, duration, candidates, outcome, \
+         preset, sample_interval, where, probe, read_mode, id, step, run_step, steps, start, end, duration, candidates, outcome, \
          mutable, open_window, lock, objectives, batch_size, late_window"
     );
     let file = format!(

@@ -216,7 +216,10 @@ fn null_removes_what_the_preset_gives() {
 
 /// Every list of a source, with keys of its targets that say nothing of a column.
 const LISTS: [(TargetKind, &str); 5] = [
-    (TargetKind::Queue, "count_done: true\nobjectives: { max_ready_age: 1m }\nprobe: { role: reader }"),
+    (
+        TargetKind::Queue,
+        "count_done: true\nobjectives: { max_ready_age: 1m }\nprobe: { role: reader }\nread_mode: read_committed",
+    ),
     (TargetKind::AttemptLog, "batch_size: 100\nlate_window: 1m"),
     (TargetKind::EnqueueLog, "batch_size: 100\nlate_window: 1m"),
     (TargetKind::RunLog, "steps: [a, b]\nlock: { resource: r }\nbatch_size: 100\nlate_window: 1m"),

@@ -352,3 +352,16 @@ fn an_id_is_taken_where_claims_of_a_lease_are_counted() {
         );
     }
 }
+
+#[test]
+fn rows_that_are_locked_have_no_queue_label() {
+    let why = "`queue_label` contradicts `lease: { kind: rowlock }`: rows in flight are locked, so they are counted and \
+               their columns are not read; give each queue a target of its own with `where`, or do without rows in \
+               flight with `lease: { kind: none }`";
+    assert_eq!(
+        queue_errors("preset: transactional\nqueue_label: Kind"),
+        format!("config.yaml:7:22: {KEY}.queue_label`: {why}")
+    );
+    let queue = queue("preset: transactional\nqueue_label: Kind\nlease: { kind: none }");
+    assert_eq!((queue.lease, queue.queue_label.as_deref()), (Lease::None, Some("Kind")));
+}

@@ -70,6 +70,29 @@ fn every_setting_of_a_server_is_read() {
     assert_eq!(mssql(&login("password_env: DB_PASSWORD\nencryption: off")).encryption, Encryption::Off);
 }
 
+#[test]
+fn a_lock_is_looked_for_in_the_database_of_its_log() {
+    let log = |table: &str, lock: &str| {
+        let target = format!("{{ name: r, preset: notification_run_log, table: {table}{lock} }}");
+        format!("sources:\n  - name: db\n    {MSSQL}\n    run_logs: [{target}]\n")
+    };
+    let lock = ", lock: { resource: run }";
+    assert_eq!(
+        errors(&log("Archive.dbo.RunLog", lock)),
+        "config.yaml:4:90: key `sources[0].run_logs[0].lock`: `lock` contradicts the table Archive.dbo.RunLog: an \
+         application lock belongs to a database and is looked for in `Orders`, which the source logs in to, so this \
+         one would always look free; watch it through a source of its own with `database: Archive`, or remove `lock`"
+    );
+    for fine in [
+        log("Archive.dbo.RunLog", ""),
+        log("ORDERS.dbo.RunLog", lock),
+        log("dbo.RunLog", lock),
+        log("RunLog", lock),
+    ] {
+        config(&fine);
+    }
+}
+
 /// A source that asks for a readable secondary, with these targets from line 4 on.
 fn secondary(targets: &str) -> String {
     let server = MSSQL.replace(" }", ", application_intent: read_only }");
@@ -365,15 +388,19 @@ fn secrets_are_not_in_the_debug_output() {
 
 #[test]
 fn a_named_zone_needs_sql_server() {
-    let keys = "preset: lease\nenqueued_at: { column: E, zone: Central European Standard Time }";
-    let mut source = config(&with_target(MSSQL, "queues", keys)).sources.remove(0);
-    let enqueued_at = source.queues.remove(0).enqueued_at.unwrap();
-    assert_eq!(enqueued_at.zone, TimeZone::Named("Central European Standard Time".to_owned()));
-    assert_eq!(
-        errors(&with_target(SQLITE, "queues", keys)),
-        "config.yaml:7:41: key `sources[0].queues[0].enqueued_at.zone`: the time zone `Central European \
-         Standard Time` needs SQL Server; with sqlite a zone is one of utc, offset, server"
-    );
+    for name in ["Central European Standard Time", "Europe/Warsaw"] {
+        let keys = format!("preset: lease\nenqueued_at: {{ column: E, zone: {name} }}");
+        let mut source = config(&with_target(MSSQL, "queues", &keys)).sources.remove(0);
+        let enqueued_at = source.queues.remove(0).enqueued_at.unwrap();
+        assert_eq!(enqueued_at.zone, TimeZone::Named("Central European Standard Time".to_owned()));
+        assert_eq!(
+            errors(&with_target(SQLITE, "queues", &keys)),
+            format!(
+                "config.yaml:7:41: key `sources[0].queues[0].enqueued_at.zone`: SQLite has no rules of time \
+                 zones, so `{name}` needs SQL Server; with sqlite a zone is one of utc, offset, server"
+            )
+        );
+    }
 }
 
 #[test]

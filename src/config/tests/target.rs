@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::config::{self, BaseTable, ConfigError, Environment, Probe, TableName};
+use super::{MSSQL, SQLITE, config, errors as errors_in, with_target};
+use crate::config::{self, BaseTable, ConfigError, Environment, Probe, ReadMode, TableName, TargetKind};
 
 const KEY: &str = "key `sources[0].queues[0].probe";
 
@@ -60,4 +61,75 @@ fn a_sqlite_file_has_no_roles_to_probe() {
             "c.yaml:5:50: {KEY}.role`: a SQLite file has no roles; remove `role`, or probe a `base_table`"
         )
     );
+}
+
+/// Every list of a source.
+const LISTS: [TargetKind; 5] = [
+    TargetKind::Queue,
+    TargetKind::AttemptLog,
+    TargetKind::EnqueueLog,
+    TargetKind::RunLog,
+    TargetKind::ControlTable,
+];
+
+/// How the only target of a list is read, in a file with this global mode and these keys of its own.
+fn read_mode(database: &str, global: &str, list: TargetKind, keys: &str) -> ReadMode {
+    let yaml = format!("global: {{ {global} }}\n{}", with_target(database, list.key(), keys));
+    config(&yaml).sources[0].targets().next().unwrap().target().read_mode
+}
+
+#[test]
+fn a_target_of_any_kind_is_read_in_its_own_mode_or_else_in_the_global_one() {
+    for database in [MSSQL, SQLITE] {
+        for list in LISTS {
+            let mode = |global: &str, keys: &str| read_mode(database, global, list, keys);
+            assert_eq!(mode("", ""), ReadMode::ReadPast, "{list}");
+            assert_eq!(mode("", "read_mode: read_committed"), ReadMode::ReadCommitted, "{list}");
+            assert_eq!(mode("read_mode: read_committed", ""), ReadMode::ReadCommitted, "{list}");
+            assert_eq!(
+                mode("read_mode: read_committed", "read_mode: readpast"),
+                ReadMode::ReadPast,
+                "{list}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_read_mode_that_there_is_not_is_refused() {
+    for (mode, remedy) in [
+        ("read_past", "did you mean `readpast`?"),
+        // It would count what nobody committed.
+        ("nolock", "expected one of: readpast, read_committed"),
+        ("snapshot", "expected one of: readpast, read_committed"),
+    ] {
+        assert_eq!(
+            errors_in(&with_target(MSSQL, "queues", &format!("preset: lease\nread_mode: {mode}"))),
+            format!(
+                "config.yaml:7:20: key `sources[0].queues[0].read_mode`: unknown value `{mode}`; {remedy}"
+            )
+        );
+    }
+}
+
+#[test]
+fn claims_that_are_locks_need_a_mode_that_tells_them() {
+    let why = "`kind: rowlock` contradicts `read_mode: read_committed`: rows in flight are those that READPAST \
+               leaves out; give the queue `read_mode: readpast`";
+    let own = "table: T\nstate: { constant: ready }\nread_mode: read_committed\nlease: { kind: rowlock }";
+    for database in [MSSQL, SQLITE] {
+        assert_eq!(
+            errors_in(&with_target(database, "queues", own)),
+            format!("config.yaml:9:16: key `sources[0].queues[0].lease`: {why}")
+        );
+        // Of the preset, and of the global settings.
+        let file = with_target(database, "queues", "preset: transactional");
+        assert_eq!(
+            errors_in(&format!("global: {{ read_mode: read_committed }}\n{file}")),
+            format!("config.yaml:7:17: key `sources[0].queues[0].preset`: {why}")
+        );
+        let keys = "preset: transactional\nread_mode: readpast";
+        let mode = read_mode(database, "read_mode: read_committed", TargetKind::Queue, keys);
+        assert_eq!(mode, ReadMode::ReadPast);
+    }
 }

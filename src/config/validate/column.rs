@@ -9,6 +9,7 @@ use crate::config::model::{TimeColumn, TimeEncoding, TimeZone};
 use crate::config::raw::{RawTimeColumn, TimeSetting};
 use crate::config::setting::{Constant, Field, Placed, Short, Spot};
 use crate::config::suggest;
+use crate::config::time_zone::{self, Known};
 
 /// The zones that are not names of time zones.
 const ZONES: [&str; 3] = ["utc", "offset", "server"];
@@ -128,30 +129,63 @@ impl Checker<'_> {
     }
 
     fn zone(&mut self, value: &Spanned<String>, backend: Backend) -> Option<TimeZone> {
-        let message = match value.value.as_str() {
-            // `UTC` is also the Windows name of the zone.
-            "utc" | "UTC" => return Some(TimeZone::Utc),
-            "offset" => return Some(TimeZone::Offset),
-            "server" => return Some(TimeZone::Server),
-            name if name.contains('/') => format!(
-                "`{name}` is an IANA name, and SQL Server knows Windows names only, such as `Central \
-                 European Standard Time`"
-            ),
-            // Windows names have a space, but for those like `UTC-11`.
-            name if !name.contains(' ') && !name.starts_with("UTC") => {
-                let zones = "expected a Windows time zone name or one of";
-                format!("unknown zone `{name}`; {}", suggest::remedy(name, &ZONES, zones))
-            }
-            name if backend == Backend::Sqlite => format!(
-                "the time zone `{name}` needs SQL Server; with sqlite a zone is one of {}",
-                ZONES.join(", ")
-            ),
-            name if name.chars().any(char::is_control) => "has a control character".to_owned(),
-            name => return Some(TimeZone::Named(name.to_owned())),
+        let zone = match value.value.as_str() {
+            "utc" => Ok(TimeZone::Utc),
+            "offset" => Ok(TimeZone::Offset),
+            "server" => Ok(TimeZone::Server),
+            name => named_zone(name, backend),
         };
-        self.report(value.spot(), message);
-        None
+        zone.map_err(|message| self.report(value.spot(), message)).ok()
     }
+}
+
+/// A zone by its IANA or its Windows name; `Err` says what is wrong with it.
+fn named_zone(name: &str, backend: Backend) -> Result<TimeZone, String> {
+    let windows = match time_zone::find(name) {
+        Some(Known::Windows("UTC")) => return Ok(TimeZone::Utc),
+        Some(Known::Windows(windows)) => windows,
+        Some(Known::IanaOnly) => {
+            return Err(format!("`{name}` has no Windows time zone, and SQL Server knows no other zones"));
+        }
+        None if name.chars().any(char::is_control) => return Err("has a control character".to_owned()),
+        None if !is_like_windows(name) => return Err(unknown_zone(name, backend)),
+        None => match time_zone::meant_by(name) {
+            Some(near) if backend == Backend::Mssql => {
+                return Err(format!("unknown zone `{name}`; did you mean `{near}`?"));
+            }
+            // The server may have a newer Windows than we know.
+            _ => name,
+        },
+    };
+    match backend {
+        Backend::Mssql => Ok(TimeZone::Named(windows.to_owned())),
+        Backend::Sqlite => Err(format!(
+            "SQLite has no rules of time zones, so `{name}` needs SQL Server; with sqlite a zone is one of {}",
+            ZONES.join(", ")
+        )),
+    }
+}
+
+/// Windows names have a space, but for those like `UTC-11`.
+fn is_like_windows(name: &str) -> bool {
+    let offset = name.strip_prefix("UTC+").or_else(|| name.strip_prefix("UTC-"));
+    name.contains(' ')
+        || offset.is_some_and(|hours| hours.len() == 2 && hours.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn unknown_zone(name: &str, backend: Backend) -> String {
+    let near = suggest::nearest(name, &ZONES).or_else(|| match backend {
+        Backend::Mssql => suggest::nearest(name, &time_zone::places()),
+        Backend::Sqlite => None,
+    });
+    let remedy = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if backend == Backend::Sqlite => format!("expected one of: {}", ZONES.join(", ")),
+        None => {
+            format!("expected the IANA or Windows name of a time zone, or one of: {}", ZONES.join(", "))
+        }
+    };
+    format!("unknown zone `{name}`; {remedy}")
 }
 
 /// A constant as the text that a statement compares with; `Err` says what it is instead.

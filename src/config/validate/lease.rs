@@ -7,13 +7,17 @@ use serde_saphyr::Spanned;
 use super::DAY;
 use super::checker::{Bounds, Checker};
 use super::target::{Backend, Scope, unseen_locks};
-use crate::config::model::{Lease, TimeColumn};
+use crate::config::model::{Lease, ReadMode, TimeColumn};
 use crate::config::raw::{RawLease, RawLeaseKind, TimeSetting};
 use crate::config::setting::{Field, Placed, Short, Spot};
 
 const TIMEOUTS: Bounds =
     Bounds { least: Duration::from_millis(1), most: Duration::from_secs(30 * 24 * 3600) };
 const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
+
+/// Why a claim that is nothing but a lock cannot be seen in every way of reading.
+const UNTOLD_LOCKS: &str = "`kind: rowlock` contradicts `read_mode: read_committed`: rows in flight are those that READPAST leaves \
+     out; give the queue `read_mode: readpast`";
 
 /// The lease of a queue; a queue that says nothing of claims has none.
 pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, scope: &Scope) -> Option<Lease> {
@@ -54,6 +58,9 @@ pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, scope: &S
             owner_column(checker, column)
         }
         RawLeaseKind::RowLock => {
+            if scope.read_mode == ReadMode::ReadCommitted {
+                checker.report(at, UNTOLD_LOCKS);
+            }
             if scope.reads_secondary {
                 checker.report(at, unseen_locks("kind: rowlock", "claimed rows would look ready"));
             }

@@ -23,6 +23,11 @@ const MOST_ATTEMPTS: i128 = 1_000_000;
 const FOLLOWED_BY_ATTEMPTS: &str = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease of \
      `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove `id`";
 
+/// Why rows that somebody has locked have no label.
+const COUNTED_TOGETHER: &str = "`queue_label` contradicts `lease: { kind: rowlock }`: rows in flight are locked, so they are counted and \
+     their columns are not read; give each queue a target of its own with `where`, or do without rows in flight with \
+     `lease: { kind: none }`";
+
 pub(super) fn queue(
     checker: &mut Checker<'_>,
     raw: Spanned<RawQueue>,
@@ -33,6 +38,10 @@ pub(super) fn queue(
     let raw = raw.value;
     let id_at = match &raw.id {
         Field::Set(id) => Some(id.spot()),
+        Field::Absent | Field::Null => None,
+    };
+    let label_at = match &raw.queue_label {
+        Field::Set(label) => Some(label.spot()),
         Field::Absent | Field::Null => None,
     };
     let id = checker.optional_column(raw.id);
@@ -58,6 +67,9 @@ pub(super) fn queue(
         if !counts_claims || !matches!(lease, Lease::Until { .. } | Lease::Since { .. }) {
             checker.report(at, FOLLOWED_BY_ATTEMPTS);
         }
+    }
+    if let (Some(at), Some(Lease::RowLock)) = (label_at, &lease) {
+        checker.report(at, COUNTED_TOGETHER);
     }
     let count_done = count_done(checker, raw.count_done, state.as_ref());
     let sight = QueueSight {

@@ -46,7 +46,7 @@ pub(super) fn run_log(
     let candidates = checker.optional_column(raw.candidates);
     let outcome = outcome(checker, raw.outcome, at, kind);
     let mutable = mutable(checker, raw.mutable, raw.open_window, at, end.is_some());
-    let lock = raw.lock.given().and_then(|raw| lock(checker, raw, scope));
+    let lock = raw.lock.given().and_then(|raw| lock(checker, raw, scope, target.as_ref()));
     // What is wrong with the outcome itself comes first.
     let tells = |word| outcome.as_ref().is_none_or(|outcome: &OutcomeRules| outcome.can_tell(word));
     let sight = RunLogSight {
@@ -99,12 +99,30 @@ fn mutable(
     Some(MutableRows { open_window: checker.duration_or(open_window, OPEN_WINDOWS, OPEN_WINDOW) })
 }
 
-fn lock(checker: &mut Checker<'_>, raw: Spanned<RawLock>, scope: &Scope) -> Option<AppLock> {
+fn lock(
+    checker: &mut Checker<'_>,
+    raw: Spanned<RawLock>,
+    scope: &Scope,
+    target: Option<&Target>,
+) -> Option<AppLock> {
     let remedy = "name the lock, the @Resource of sp_getapplock";
     let at = raw.spot();
     if scope.reads_secondary {
         let message = unseen_locks("lock", "this one would always look free");
         checker.report(at, format!("{message}, or remove `lock`"));
+    }
+    if let Some(target) = target
+        && let Some(own) = &scope.database
+        && let [database, _, _] = target.table.0.as_slice()
+        && database.to_lowercase() != own.to_lowercase()
+    {
+        let message = format!(
+            "`lock` contradicts the table {}: an application lock belongs to a database and is looked for in `{own}`, \
+             which the source logs in to, so this one would always look free; watch it through a source of its own \
+             with `database: {database}`, or remove `lock`",
+            target.table
+        );
+        checker.report(at, message);
     }
     let resource = checker.required(raw.value.resource, at, "resource", remedy)?;
     let at = resource.spot();

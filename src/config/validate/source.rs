@@ -45,8 +45,13 @@ pub(super) fn source(
     let objectives = objectives::source(checker, own, global.objectives.sources);
     let scope = Scope {
         backend,
+        database: match &database {
+            Some(Database::Mssql(mssql)) => Some(mssql.database.clone()),
+            Some(Database::Sqlite(_)) | None => None,
+        },
         reads_secondary: matches!(&database, Some(Database::Mssql(mssql)) if mssql.read_only_intent),
         sample_interval: global.sample_interval,
+        read_mode: global.read_mode,
         stale_after,
         max_label_values: global.max_label_values,
         objectives: global.objectives,

@@ -11,7 +11,7 @@ use super::{InForce, SAMPLE_INTERVALS};
 use crate::config::presets::{self, Overridable, TargetKind};
 use crate::config::raw::{List, RawProbe, RawTarget, Where};
 use crate::config::setting::{Field, Placed, Spot};
-use crate::config::{BaseTable, Objectives, Probe, Target, identifier, suggest, yaml};
+use crate::config::{BaseTable, Objectives, Probe, ReadMode, Target, identifier, suggest, yaml};
 
 /// The kind of database that a target is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +21,16 @@ pub(super) enum Backend {
 }
 
 /// What a target takes from its source and from the global settings.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Scope {
     pub(super) backend: Backend,
+    /// The database that the source logs in to; `None` in a file, or when it is wrong itself.
+    pub(super) database: Option<String>,
     /// Whether the source asks for a readable secondary.
     pub(super) reads_secondary: bool,
     pub(super) sample_interval: Duration,
+    /// The target's own, where it has one.
+    pub(super) read_mode: ReadMode,
     /// `None` when it is wrong itself.
     pub(super) stale_after: Option<InForce>,
     pub(super) max_label_values: usize,
@@ -70,8 +74,12 @@ impl Checker<'_> {
                 let completed = self.completed(raw)?;
                 let at = completed.spot();
                 let mut own = completed.value;
-                let target = self.target(own.take_common(), at, R::KIND, scope, &mut names);
-                check(self, at.with(own), scope, target)
+                let mut common = own.take_common();
+                let read_mode = std::mem::take(&mut common.read_mode).given();
+                let read_mode = read_mode.map_or(scope.read_mode, |given| given.value);
+                let scope = Scope { read_mode, ..scope.clone() };
+                let target = self.target(common, at, R::KIND, &scope, &mut names);
+                check(self, at.with(own), &scope, target)
             })
             .collect()
     }
@@ -132,7 +140,14 @@ impl Checker<'_> {
             }
             Err(()) => return None,
         };
-        Some(Target { name: name?, table: table?, filter, probe: probe.ok()?, sample_interval })
+        Some(Target {
+            name: name?,
+            table: table?,
+            filter,
+            probe: probe.ok()?,
+            read_mode: scope.read_mode,
+            sample_interval,
+        })
     }
 
     pub(super) fn table(

@@ -39,14 +39,27 @@ pub(super) fn reason_of(number: u32) -> Option<Reason> {
     Some(reason)
 }
 
+/// What to do about an error number whose text leaves that open.
+fn remedy_of(number: u32) -> Option<&'static str> {
+    let remedy = match number {
+        // An option is not supported with memory optimized tables; the only one we use is READPAST.
+        10794 => "give the target `read_mode: read_committed`, which reads without a hint",
+        // The parameter of AT TIME ZONE is invalid: another Windows has other zones.
+        9820 => "sys.time_zone_info lists the zones that this server has",
+        _ => return None,
+    };
+    Some(remedy)
+}
+
 /// An error while a statement ran.
 pub(super) fn query_failure(error: &Error) -> SourceError {
     match error {
         Error::Server(token) => {
             let reason = reason_of(token.code()).unwrap_or(Reason::Other);
+            let remedy = remedy_of(token.code()).map(|remedy| format!("; {remedy}")).unwrap_or_default();
             SourceError {
                 connection_lost: token.class() >= FATAL_CLASS,
-                ..SourceError::new(reason, describe(token))
+                ..SourceError::new(reason, format!("{}{remedy}", describe(token)))
             }
         }
         Error::Io { kind: IoErrorKind::TimedOut, message } => SourceError::lost(Reason::Timeout, message),

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use self::connect::TdsClient;
 use self::decode::Answer;
-use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
+use super::{BoxFuture, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::config::model::Mssql;
 use crate::statement::{Dialect, Statement};
 
@@ -112,12 +112,8 @@ async fn run(client: &mut TdsClient, statement: &Statement, deadline: Duration) 
     match ended {
         Ok(Ok(Received::All)) => answer.finish(),
         Ok(Ok(Received::TooMuch)) => {
-            let message = format!("the statement returned more than {MAX_RESULT_ROWS} rows");
             // The stream stopped between two tokens, so what follows can be skipped safely.
-            Err(SourceError {
-                connection_lost: !cancel(client).await,
-                ..SourceError::new(Reason::Decode, message)
-            })
+            Err(SourceError { connection_lost: !cancel(client).await, ..SourceError::too_many_rows() })
         }
         Ok(Err(error)) => Err(error::query_failure(&error)),
         Err(_elapsed) => {

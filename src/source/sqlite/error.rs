@@ -98,11 +98,22 @@ pub(super) fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
         {
             SourceError::new(Reason::MissingObject, text)
         }
-        // What the statements do about text that is no time; see sql/dialect/sqlite.sql.
-        Some(ErrorCode::Unknown) if text.starts_with("malformed JSON") => SourceError::new(
-            Reason::Decode,
-            "a stored time cannot be read as ISO 8601 text: does its column need an `encoding`?",
-        ),
+        Some(ErrorCode::Unknown) => match refused_value(&text) {
+            Some(finding) => SourceError::new(Reason::Decode, finding),
+            None => SourceError::new(Reason::Other, text),
+        },
         _ => SourceError::new(Reason::Other, text),
     }
+}
+
+/// What a statement says of a stored value that is not what its column is meant to hold, in the words of
+/// `refuse` in sql/dialect/sqlite.sql. They come as the path of a JSON function, quoted once more.
+fn refused_value(error: &str) -> Option<String> {
+    let path = error.strip_prefix("bad JSON path: '")?.strip_suffix('\'')?.replace("''", "'");
+    let (column, wanted) = path.rsplit_once(" holds ")?;
+    // The aliases of the target's table and of its related table.
+    let name = column.strip_prefix("t.").or_else(|| column.strip_prefix("l.")).unwrap_or(column);
+    Some(format!(
+        "a row whose {name} holds {wanted}: is this the column, and is this its `encoding` or `unit`?"
+    ))
 }

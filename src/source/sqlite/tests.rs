@@ -113,6 +113,7 @@ async fn rows_are_bounded() {
     assert_eq!(rows.rows.len(), MAX_RESULT_ROWS);
     let error = ask(&mut connection, &format!("{count} {}", MAX_RESULT_ROWS + 1)).await.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Decode, false));
+    assert!(error.too_many_rows, "{error}");
 }
 
 #[tokio::test]

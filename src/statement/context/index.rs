@@ -30,6 +30,7 @@ pub(in crate::statement) struct IndexContext {
     index: String,
     table: String,
     column: String,
+    others: Vec<String>,
 }
 
 pub(in crate::statement) fn seek(dialect: Dialect, index: &Index<'_>, lock_timeout: Duration) -> SeekContext {
@@ -63,9 +64,18 @@ fn catalog(dialect: Dialect, name: &TableName) -> Catalog {
 
 pub(in crate::statement) fn create_index(dialect: Dialect, index: &Index<'_>) -> IndexContext {
     let bare = index.table.0.last().map_or("", String::as_str);
+    let name = format!("IX_{bare}_{}", index.column);
+    let (name, table) = match (dialect, index.table.0.as_slice()) {
+        // SQLite has the schema in front of the index.
+        (Dialect::Sqlite, [schema, table]) => {
+            (TableName(vec![schema.clone(), name]), TableName(vec![table.clone()]))
+        }
+        _ => (TableName(vec![name]), index.table.clone()),
+    };
     IndexContext {
-        index: quote::identifier(dialect, &format!("IX_{bare}_{}", index.column)),
-        table: quote::table(dialect, index.table),
+        index: quote::table(dialect, &name),
+        table: quote::table(dialect, &table),
         column: quote::identifier(dialect, index.column),
+        others: index.others.iter().map(|name| quote::identifier(dialect, name)).collect(),
     }
 }

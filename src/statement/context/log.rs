@@ -15,6 +15,8 @@ pub(in crate::statement) struct TailContext {
     mode: &'static str,
     after: &'static str,
     gaps: Vec<GapNames>,
+    /// What the newest rows are read for, where a predicate then leaves some of them out.
+    read_columns: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -95,9 +97,19 @@ pub(in crate::statement) struct ControlColumns {
 }
 
 /// The part of a log's statement that depends on what was read so far, with its parameters.
-pub(in crate::statement) fn tail(request: &TailRequest) -> (TailContext, Vec<Parameter>) {
+pub(in crate::statement) fn tail(
+    dialect: Dialect,
+    request: &TailRequest,
+    columns: &[&str],
+) -> (TailContext, Vec<Parameter>) {
+    // With its name repeated, because SQLite has another one for `rowid` where a column stands for it.
+    let named =
+        |name: &&str| format!("{} AS {}", quote::column(dialect, name), quote::identifier(dialect, name));
+    let read_columns = columns.iter().map(named).collect();
     match request {
-        TailRequest::Head => (TailContext { mode: "head", after: "", gaps: Vec::new() }, Vec::new()),
+        TailRequest::Head => {
+            (TailContext { mode: "head", after: "", gaps: Vec::new(), read_columns }, Vec::new())
+        }
         TailRequest::After { watermark, gaps } => {
             let mut parameters =
                 vec![Parameter { meaning: "the highest id read so far", value: Value::Int(*watermark) }];
@@ -110,7 +122,7 @@ pub(in crate::statement) fn tail(request: &TailRequest) -> (TailContext, Vec<Par
                 parameters.push(Parameter { meaning: "missing ids to", value: Value::Int(to) });
                 names.push(GapNames { from, to: format!("@P{}", parameters.len()) });
             }
-            (TailContext { mode: "tail", after: "@P1", gaps: names }, parameters)
+            (TailContext { mode: "tail", after: "@P1", gaps: names, read_columns }, parameters)
         }
     }
 }

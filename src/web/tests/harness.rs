@@ -52,6 +52,10 @@ impl Fake {
 }
 
 impl Pages for Fake {
+    fn sources(&self) -> Vec<String> {
+        vec!["db".to_owned()]
+    }
+
     fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error> {
         (self.metrics)(format).map(String::into_bytes)
     }

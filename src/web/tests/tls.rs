@@ -131,6 +131,15 @@ async fn a_scrape_works_over_tls() {
 }
 
 #[tokio::test]
+async fn sources_that_are_listed_over_tls_are_scraped_over_tls() {
+    let server = server("").await;
+    let list = client(&server).await.request("GET", "/sd", &[]).await;
+    let list: serde_json::Value = serde_json::from_str(list.text()).unwrap();
+    let scheme = list.pointer("/0/labels/__scheme__").and_then(serde_json::Value::as_str);
+    assert_eq!(scheme, Some("https"), "{list}");
+}
+
+#[tokio::test]
 async fn a_large_page_arrives_whole() {
     let page = "a line of the page\n".repeat(200_000);
     let served = page.clone();

@@ -163,13 +163,20 @@ fn an_index_on_a_column_of_the_predicate_alone_does_not_leave_finished_rows_out(
 #[test]
 fn a_log_is_sought_by_its_id_and_by_nothing_else() {
     let fixture = Fixture::new();
-    fixture.execute("CREATE TABLE Heap (Id INTEGER, Kind TEXT); CREATE INDEX IX_Heap ON Heap (Kind, Id)");
-    let log = "    control_tables:\n      - { name: events, table: Heap, id: Id, kind: Kind, where: { Kind: x } }\n";
-    let before = fixture.check_targets(log);
-    assert!(before.stdout.ends_with("1 good target, 1 warning, 0 failures\n"), "{}", before.stdout);
-    fixture.execute(advice(&before).expect(&before.stdout));
-    let after = fixture.check_targets(log);
-    assert!(after.stdout.ends_with("1 good target, 0 warnings, 0 failures\n"), "{}", after.stdout);
+    for table in ["Heap", "main.Heap"] {
+        fixture.execute(
+            "DROP TABLE IF EXISTS Heap; CREATE TABLE Heap (Id INTEGER, Kind TEXT);
+            CREATE INDEX IX_Heap ON Heap (Kind, Id)",
+        );
+        let log = format!(
+            "    control_tables:\n      - {{ name: events, table: {table}, id: Id, kind: Kind, where: {{ Kind: x }} }}\n"
+        );
+        let before = fixture.check_targets(&log);
+        assert!(before.stdout.ends_with("1 good target, 1 warning, 0 failures\n"), "{}", before.stdout);
+        fixture.execute(advice(&before).expect(&before.stdout));
+        let after = fixture.check_targets(&log);
+        assert!(after.stdout.ends_with("1 good target, 0 warnings, 0 failures\n"), "{}", after.stdout);
+    }
 }
 
 #[test]
@@ -252,6 +259,21 @@ fn a_missing_database_is_a_failure_that_names_the_file() {
 }
 
 #[test]
+fn a_value_that_is_not_what_the_mapping_says_is_told_with_its_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = rusqlite::Connection::open(folder.path().join("q.db")).unwrap();
+    database
+        .execute_batch("CREATE TABLE Job (\"it's \"\"when\"\"\"); INSERT INTO Job VALUES ('30.11.2026')")
+        .unwrap();
+    let config = "sources: [{ name: db, sqlite: { file: q.db }, queues: [{ name: q, table: Job, state: { constant: ready }, \
+                  enqueued_at: '[it''s \"when\"]' }] }]";
+    let ended = run_in(folder.path(), config, &["check", "--connect"]);
+    let told =
+        "FAILED (decode), a row whose \"it's \"\"when\"\"\" holds no time in ISO 8601: is this the column";
+    assert!(ended.stdout.contains(told), "{ended:?}");
+}
+
+#[test]
 fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     let folder = tempfile::tempdir().unwrap();
     let config = |state_file: &str| {
@@ -278,4 +300,27 @@ fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     let corrupt = run_in(folder.path(), &config("state.json"), &["check"]);
     assert_eq!(corrupt.code, Some(1), "{corrupt:?}");
     assert!(corrupt.stdout.contains("is corrupt"), "{corrupt:?}");
+}
+
+#[test]
+fn a_queue_label_of_too_many_values_is_named_with_what_to_do_about_it() {
+    let fixture = Fixture::new();
+    fixture.execute(
+        "CREATE TABLE Wide (Id INTEGER PRIMARY KEY);
+        WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 20001) INSERT INTO Wide SELECT n FROM n",
+    );
+    let queue = |keys: &str| {
+        fixture.check_targets(&format!(
+            "    queues:\n      - {{ name: q, table: Wide, state: {{ constant: ready }}{keys} }}\n"
+        ))
+    };
+    let labelled = queue(", queue_label: Id");
+    let why = "  queue q: FAILED (decode), the statement returned more than 20000 rows, one for each state of each value \
+               of the column Id, the `queue_label`; name a column of few values, or none, or leave rows out with \
+               `where`\n      an answer has some rows for each queue, so that there is a bound\n";
+    assert!(labelled.stdout.contains(why), "{}", labelled.stdout);
+    for keys in ["", ", queue_label: Id, where: { Id: 7 }"] {
+        let fine = queue(keys);
+        assert!(fine.stdout.ends_with("1 good target, 0 warnings, 0 failures\n"), "{}", fine.stdout);
+    }
 }

@@ -97,8 +97,30 @@ async fn two_targets_that_find_the_same_queue_do_not_show_it_twice() {
     );
     exporter.sample_once().await;
     let (page, _) = pages(&exporter);
-    assert_eq!(values(&page, "sqlqueue_jobs", "queue"), ["mail", "one", "two"]);
+    assert_eq!(values(&page, "sqlqueue_jobs", "queue"), ["mail", "two", "one"]);
     Series::of(&exporter).assert(r#"sqlqueue_jobs{source="db",queue="mail",state="ready"}"#, 1.0);
+}
+
+#[tokio::test]
+async fn a_row_cannot_take_a_configured_queue_off_the_page() {
+    let bench = Bench::new(&[]);
+    bench.execute(
+        "CREATE TABLE Many (Queue TEXT); CREATE TABLE Own (Id INTEGER);
+        INSERT INTO Many VALUES ('other'); INSERT INTO Own VALUES (1), (2)",
+    );
+    let exporter = bench.exporter(
+        "    queues:
+      - { name: many, table: Many, queue_label: Queue, state: { constant: ready }, lease: { kind: none } }
+      - { name: own, table: Own, state: { constant: ready }, lease: { kind: none } }
+",
+    );
+    for _ in 0..2 {
+        exporter.sample_once().await;
+        let series = Series::of(&exporter);
+        series.assert(r#"sqlqueue_jobs{source="db",queue="own",state="ready"}"#, 2.0);
+        series.assert(r#"sqlqueue_jobs{source="db",queue="other",state="ready"}"#, 1.0);
+        bench.execute("INSERT INTO Many VALUES ('own')");
+    }
 }
 
 #[tokio::test]

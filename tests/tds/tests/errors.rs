@@ -62,6 +62,7 @@ async fn an_error_has_its_reason_and_costs_no_other_target_its_sample() {
         (229, "The SELECT permission was denied on the object 'QueueDemo'.", "permission"),
         (1205, "Transaction was deadlocked and has been chosen as the victim.", "deadlock"),
         (1222, "Lock request time out period exceeded.", "lock_timeout"),
+        (10794, "The table option 'readpast' is not supported with memory optimized tables.", "other"),
         (8134, "Divide by zero error encountered.", "other"),
     ] {
         let server = Server::start().await;

@@ -2,6 +2,7 @@
 
 use super::fake::{ATTENTION, DONE_ATTENTION, DONE_ERROR, DONE_MORE, error, nvarchar};
 use super::*;
+use crate::source::MAX_RESULT_ROWS;
 
 #[tokio::test]
 async fn integers_of_any_width_and_text_come_back_as_values() {
@@ -117,6 +118,30 @@ async fn a_servers_error_leaves_the_connection_in_step() {
         assert!(error.message.starts_with("error 1222, level 16, state 1: Lock"), "{error}");
         assert_usable(&mut connection, &mut peer).await;
     }
+}
+
+#[tokio::test]
+async fn an_error_whose_text_leaves_the_remedy_open_names_it() {
+    let (mut connection, mut peer) = session().await;
+    for (number, text, remedy) in [
+        (
+            10794,
+            "The table option 'readpast' is not supported with memory optimized tables.",
+            "give the target `read_mode: read_committed`, which reads without a hint",
+        ),
+        (
+            9820,
+            "The time zone parameter 'Mars Standard Time' provided to AT TIME ZONE clause is invalid.",
+            "sys.time_zone_info lists the zones that this server has",
+        ),
+    ] {
+        let answer = [error(number, 16, text), done(DONE_ERROR)].concat();
+        let error = ask(&mut connection, &mut peer, &answer).await.unwrap_err();
+        assert_eq!((error.reason, error.connection_lost), (Reason::Other, false), "{error}");
+        let expected = format!("error {number}, level 16, state 1: {text} (line 3); {remedy}");
+        assert_eq!(error.message, expected);
+    }
+    assert_usable(&mut connection, &mut peer).await;
 }
 
 #[tokio::test]
@@ -249,6 +274,7 @@ async fn too_many_rows_are_cancelled_not_collected() {
     let (answer, ()) = tokio::join!(connection.query(&asked, PATIENCE), served);
     let error = answer.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Decode, false), "{error}");
+    assert!(error.too_many_rows, "{error}");
     assert_usable(&mut connection, &mut peer).await;
 }
 

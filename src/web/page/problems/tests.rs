@@ -151,7 +151,7 @@ fn a_log_that_is_not_pruned() {
 fn a_database_that_is_down_is_said_once_for_all_its_targets() {
     let mut world = World::sampled();
     world.pass(Duration::from_secs(5));
-    for target in 0..5 {
+    for target in 0..=EVENTS {
         world.fail(target, Reason::Connect, "connection refused");
     }
     let found = problems(&world);
@@ -160,7 +160,7 @@ fn a_database_that_is_down_is_said_once_for_all_its_targets() {
         found[0].starts_with("problem: db: The database does not answer (reason connect): "),
         "{found:?}"
     );
-    let affected = "Affected: queue jobs, queue labelled, attempt log jobs, run log runs, control table events; the last \
+    let affected = "Affected: queue jobs, queue labelled, attempt log jobs, enqueue log jobs, run log runs, control table events; the last \
                     good sample is 5 s old.";
     assert!(found[0].ends_with(affected), "{found:?}");
     let details: Vec<_> = all(&world.state, world.now).into_iter().map(|problem| problem.detail).collect();

@@ -13,19 +13,22 @@ use crate::web::page::{Now, prepare};
 /// 2026-11-30T12:00:00Z, in milliseconds.
 pub(in crate::web::page) const NOW_MS: i64 = 1_796_040_000_000;
 
-/// A queue, a queue whose names come from the table, a run log, an attempt log and a control table.
+/// A queue, a queue whose names come from the table, a run log, an attempt log, a control table and
+/// an enqueue log.
 pub(in crate::web::page) const TARGETS: &str = "    queues:
       - { name: jobs, preset: lease, id: null }
       - { name: labelled, table: T, queue_label: Q, state: { constant: ready } }
     attempt_logs: [{ name: jobs }]
+    enqueue_logs: [{ name: jobs }]
     run_logs: [{ name: runs, steps: [run, orders], lock: { resource: l } }]
     control_tables: [{ name: events, kinds: [comment] }]
 ";
 pub(in crate::web::page) const JOBS: usize = 0;
 pub(in crate::web::page) const LABELLED: usize = 1;
 pub(in crate::web::page) const ATTEMPTS: usize = 2;
-pub(in crate::web::page) const RUNS: usize = 3;
-pub(in crate::web::page) const EVENTS: usize = 4;
+pub(in crate::web::page) const ENQUEUED: usize = 3;
+pub(in crate::web::page) const RUNS: usize = 4;
+pub(in crate::web::page) const EVENTS: usize = 5;
 
 pub(in crate::web::page) struct World {
     pub(in crate::web::page) config: Config,
@@ -56,6 +59,7 @@ impl World {
         world.queue(JOBS, "jobs", facts(&[(JobState::Ready, 3)]));
         world.queue(LABELLED, "mail", facts(&[(JobState::Ready, 1)]));
         world.good(ATTEMPTS);
+        world.good(ENQUEUED);
         world.run_log(vec![run(1, Outcome::Ok)]);
         world.good(EVENTS);
         world

@@ -1,0 +1,7 @@
+{#- A time in milliseconds since 1970-01-01T00:00:00Z, or NULL where the mapping names none. Like every
+    column that a mapping leaves out, the NULL has a type: SQL Server refuses to add one up that has none. -#}
+{%- import dialect as db -%}
+
+{%- macro time_ms(time) -%}
+{%- if time %}{{ db.epoch_ms(time) }}{% else %}{{ db.bigint("NULL") }}{% endif -%}
+{%- endmacro -%}
