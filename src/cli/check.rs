@@ -4,25 +4,26 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::{CheckArgs, Failure, Options, block_on, load, print};
+use super::{CheckArgs, Failure, block_on, missing, print};
 use crate::config::{Config, Environment, Global, Source, TargetConfig};
 use crate::sample::{JobState, Sample};
 use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::state_file::{Inspected, OpenError, StateFile};
-use crate::statement::{self, Index, IndexPurpose, TailRequest};
+use crate::statement::{self, Dialect, Index, IndexPurpose, TailRequest};
 
-pub(super) fn run(options: &Options, arguments: &CheckArgs) -> Result<ExitCode, Failure> {
-    let config = load(options, &Environment::process())?;
+pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
+    let CheckArgs { config: options, web_config, .. } = arguments;
+    let config = options.load(&Environment::process())?;
     // Its errors are those of a start.
-    options.web()?;
+    web_config.guard()?;
     let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();
     print(&format!(
         "{}: the configuration is valid: {}, {}\n",
-        options.config_file.display(),
+        options.path().display(),
         counted(config.sources.len(), "source"),
         counted(targets, "target"),
     ))?;
-    if let Some(file) = &options.web_config_file {
+    if let Some(file) = &web_config.web_config_file {
         print(&format!("{}: the web configuration is valid\n", file.display()))?;
     }
     let state_file_is_good = check_state_file(&config)?;
@@ -76,7 +77,7 @@ async fn check_databases(config: &Config) -> Result<Verdict, Failure> {
             }
             Err(error) => {
                 verdict.failures += 1;
-                print(&failed("  ", &error))?;
+                print(&failed("  ", &error, connector.dialect()))?;
             }
         }
     }
@@ -96,21 +97,39 @@ async fn check_source(
             Ok((sample, took)) => {
                 verdict.good += 1;
                 print(&format!("{name}ok, {} ({} ms)\n", summary(&sample), took.as_millis()))?;
-                for index in statement::indexes(target) {
-                    if let Some(warning) = missing_index(&index, global, connector, connection).await? {
-                        verdict.warnings += 1;
-                        print(&format!("{name}warning, {warning}\n"))?;
-                    }
-                }
+                check_indexes(verdict, &name, target, global, connector, connection).await?;
             }
             Err(error) => {
                 verdict.failures += 1;
-                print(&failed(&name, &error))?;
+                let error = missing::explained(target, error);
+                print(&failed(&name, &error, connector.dialect()))?;
                 if error.connection_lost {
                     print("  the connection was lost; the targets after this one were not checked\n")?;
                     return Ok(());
                 }
+                // An index may be all that it lacks.
+                if error.reason == Reason::Timeout {
+                    check_indexes(verdict, &name, target, global, connector, connection).await?;
+                }
             }
+        }
+    }
+    Ok(())
+}
+
+/// Warns of the indexes that the sample of a target seeks and that are not there.
+async fn check_indexes(
+    verdict: &mut Verdict,
+    name: &str,
+    target: TargetConfig<'_>,
+    global: &Global,
+    connector: &dyn Connector,
+    connection: &mut dyn Connection,
+) -> Result<(), Failure> {
+    for index in statement::indexes(target) {
+        if let Some(warning) = missing_index(&index, global, connector, connection).await? {
+            verdict.warnings += 1;
+            print(&format!("{name}warning, {warning}\n"))?;
         }
     }
     Ok(())
@@ -216,29 +235,14 @@ fn summary(sample: &Sample) -> String {
     }
 }
 
-fn failed(name: &str, error: &SourceError) -> String {
-    format!("{name}FAILED ({}), {error}\n      {}\n", error.reason.as_str(), remedy(error))
-}
-
-/// What to do about a failure.
-const fn remedy(error: &SourceError) -> &'static str {
-    match error.reason {
-        Reason::Connect => "is the host, port or file right, and does the certificate fit the host name?",
-        Reason::Login => "are user, password and database right, and may the login connect?",
-        Reason::Timeout => "is the server busy, or does the statement lack an index? query_timeout bounds it",
-        Reason::LockTimeout => "somebody holds a page or table lock; lock_timeout bounds the wait",
-        Reason::Deadlock => "another session and the sample waited for each other; try again",
-        Reason::Permission => "grant SELECT on the table to the login",
-        Reason::MissingObject => {
-            "does the table or column exist in this database, under this name and schema? A target that maps no \
-             column has the mapping of this project's own tables"
-        }
-        Reason::Decode if error.too_many_rows => {
-            "an answer has some rows for each queue, so that there is a bound"
-        }
-        Reason::Decode => "does the column hold what the mapping says?",
-        Reason::Other => "see the message of the server",
-    }
+fn failed(name: &str, error: &SourceError, dialect: Dialect) -> String {
+    let reason = error.reason.as_str();
+    let remedy = if error.too_many_rows {
+        "An answer has some rows for each queue, so that there is a bound."
+    } else {
+        error.reason.remedy(dialect)
+    };
+    format!("{name}FAILED ({reason}), {error}\n      {remedy}\n")
 }
 
 fn counted(count: usize, what: &str) -> String {

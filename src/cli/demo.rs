@@ -9,28 +9,30 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::serve::stop_signal;
-use super::{DemoArgs, Failure, Options, block_on, print};
+use super::{DemoArgs, Failure, WebOptions, block_on, print};
 use crate::clock::SystemClock;
 use crate::config::{self, Environment};
 use crate::demo::{self, DemoDatabase, DemoOptions, Episode, HostClock, Incident};
 use crate::exporter::Exporter;
 use crate::web;
 
-pub(super) fn run(options: &Options, arguments: DemoArgs) -> Result<ExitCode, Failure> {
-    let DemoArgs { seed, speed, incident, incident_after, incident_for, folder } = arguments;
+pub(super) fn run(arguments: DemoArgs) -> Result<ExitCode, Failure> {
+    let DemoArgs { seed, speed, incident, incident_after, incident_for, folder, web, web_config, log: _ } =
+        arguments;
     demo::check_speed(speed)?;
     let episode = incident.map(|incident| {
         let after = incident_after.unwrap_or(incident.facts().after.div_f64(speed));
         Episode { incident, after, lasting: incident_for }
     });
+    let server = web.with(web_config.guard()?);
     let demo_options = |folder| DemoOptions { folder, seed, speed, episode };
     match folder {
-        Some(folder) => run_in(options, demo_options(folder), "the files stay")?,
+        Some(folder) => run_in(&web, server, &demo_options(folder), "the files stay")?,
         None => {
             // Removed when it goes out of scope.
             let temporary = tempfile::Builder::new().prefix("sqlqueue-exporter-demo-").tempdir()?;
             let folder = PathBuf::from(temporary.path());
-            run_in(options, demo_options(folder), "the files are removed")?;
+            run_in(&web, server, &demo_options(folder), "the files are removed")?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -48,14 +50,18 @@ impl ValueEnum for Incident {
     }
 }
 
-fn run_in(options: &Options, demo_options: DemoOptions, afterwards: &str) -> Result<(), Failure> {
-    let web = options.web()?;
-    let database = demo::prepare(&demo_options)?;
-    block_on(run_database(options, web, &demo_options, &database, afterwards))
+fn run_in(
+    options: &WebOptions,
+    web: web::Options,
+    demo_options: &DemoOptions,
+    afterwards: &str,
+) -> Result<(), Failure> {
+    let database = demo::prepare(demo_options)?;
+    block_on(run_database(options, web, demo_options, &database, afterwards))
 }
 
 async fn run_database(
-    options: &Options,
+    options: &WebOptions,
     web: web::Options,
     demo_options: &DemoOptions,
     database: &DemoDatabase,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use super::{Cli, Failure, print};
+use super::{Cli, Failure, VERSION, print};
 
 /// The completions of one shell.
 pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
@@ -19,20 +19,21 @@ pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
 
 /// A page of the manual: of the program, or of one of its sub-commands.
 pub(super) fn page(command: Option<&str>) -> Result<ExitCode, Failure> {
-    let program = Cli::command();
-    let program_name = program.get_name().to_owned();
-    let (title, shown) = match command {
-        None => (program_name, program),
-        Some(name) => {
-            let known: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
-            let found = program.find_subcommand(name).ok_or_else(|| {
-                format!("man: there is no sub-command `{name}`; there are {}", known.join(", "))
-            })?;
-            (format!("{program_name}-{name}"), found.clone())
-        }
+    let mut program = Cli::command();
+    // Gives the sub-commands the whole of their names.
+    program.build();
+    let shown = match command {
+        None => &program,
+        Some(name) => program.find_subcommand(name).ok_or_else(|| {
+            let known = program.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help");
+            let known: Vec<&str> = known.collect();
+            format!("man: there is no sub-command `{name}`; there are {}", known.join(", "))
+        })?,
     };
+    let source = format!("{} {VERSION}", program.get_name());
+    let title = shown.get_display_name().unwrap_or_else(|| program.get_name()).to_owned();
     let mut text = Vec::new();
-    clap_mangen::Man::new(shown).title(title).render(&mut text)?;
+    clap_mangen::Man::new(shown.clone()).title(title).source(source).render(&mut text)?;
     print(&String::from_utf8(text)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,12 @@
 //! The command line.
 
+mod arguments;
 mod check;
 mod demo;
 mod log;
 mod manual;
+mod missing;
+mod options;
 mod serve;
 mod service;
 mod sql;
@@ -13,13 +16,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 pub use log::{LogFormat, LogLevel};
+use options::{ConfigOptions, LogOptions, WebConfigOptions, WebOptions};
 
-use crate::config::{self, Config, ConfigError, Environment, WebConfig, WebConfigFile, duration};
+use crate::config::duration;
 use crate::demo::Incident;
-use crate::web::{self, Guard, TelemetryPath};
 
 /// Prometheus metrics from the work-queue and run-log tables of SQL Server.
 ///
@@ -28,7 +31,8 @@ use crate::web::{self, Guard, TelemetryPath};
 #[derive(Debug, Parser)]
 #[command(
     name = "sqlqueue-exporter",
-    version = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("SQLQUEUE_EXPORTER_COMMIT"), ")"),
+    version = VERSION,
+    args_conflicts_with_subcommands = true,
     after_help = "Try it now, without a database:  sqlqueue-exporter demo\n\
                   Before you deploy:               sqlqueue-exporter check --connect --config.file=FILE\n\n\
                   Ends with 0 when all is well (also when it was told to stop), with 1 when something is wrong\n\
@@ -36,73 +40,17 @@ use crate::web::{self, Guard, TelemetryPath};
 )]
 pub struct Cli {
     #[command(flatten)]
-    options: Options,
+    serve: ServeArgs,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// The options that every sub-command understands.
-#[derive(Debug, Args)]
-struct Options {
-    /// The YAML file that says which databases and tables to watch; or a folder, or a pattern.
-    ///
-    /// The YAML files of a folder (or those that a pattern such as '/etc/exporter/*.yaml' matches)
-    /// are one configuration: settings for all sources stand in one of them, and each has sources of
-    /// its own. SIGHUP makes the exporter read it again.
-    #[arg(
-        long = "config.file",
-        value_name = "FILE",
-        default_value = "sqlqueue-exporter.yaml",
-        env = "SQLQUEUE_EXPORTER_CONFIG_FILE",
-        global = true
-    )]
-    config_file: PathBuf,
-
-    /// Where to serve: HOST:PORT, [IPV6]:PORT, or :PORT for every address. Repeatable.
-    #[arg(
-        long = "web.listen-address",
-        value_name = "ADDRESS",
-        default_values_t = [String::from(":10433")],
-        global = true
-    )]
-    listen_addresses: Vec<String>,
-
-    /// Serve on the sockets that systemd opened (socket activation) instead of opening any.
-    #[arg(long = "web.systemd-socket", global = true, conflicts_with = "listen_addresses")]
-    systemd_socket: bool,
-
-    /// The path of the metrics page.
-    #[arg(long = "web.telemetry-path", value_name = "PATH", default_value_t, global = true)]
-    telemetry_path: TelemetryPath,
-
-    /// A YAML file with the TLS certificate and the users of the pages, in Prometheus' format.
-    ///
-    /// It is the web configuration of the exporter-toolkit, so one file may serve all exporters: TLS
-    /// with certificates of clients, users, HTTP headers and a rate limit. The file and the
-    /// certificates that it names are read again when they change; after a mistake the exporter says
-    /// so, and goes on as before.
-    #[arg(long = "web.config.file", value_name = "FILE", global = true)]
-    web_config_file: Option<PathBuf>,
-
-    /// Let a POST to /-/reload make the exporter read its configuration again, as SIGHUP does.
-    ///
-    /// Whoever reaches the port can then do so; it is off unless asked for, as in Prometheus.
-    #[arg(long = "web.enable-lifecycle", global = true)]
-    enable_lifecycle: bool,
-
-    /// How much to log.
-    #[arg(long = "log.level", value_name = "LEVEL", value_enum, default_value_t, global = true)]
-    log_level: LogLevel,
-
-    /// How to write the log, which goes to standard error.
-    #[arg(long = "log.format", value_name = "FORMAT", value_enum, default_value_t, global = true)]
-    log_format: LogFormat,
-}
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("SQLQUEUE_EXPORTER_COMMIT"), ")");
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Sample the tables and serve the metrics (the default).
-    Serve,
+    Serve(ServeArgs),
     /// Say what is wrong with a configuration before it is deployed.
     ///
     /// Reads the configuration and reports every mistake with file, line and key. With --connect it
@@ -110,7 +58,7 @@ enum Command {
     /// that the statements seek. Exits with 1 when something is wrong.
     Check(CheckArgs),
     /// Print every statement that a configuration would run, ready to paste into a query window.
-    Sql,
+    Sql(ConfigOptions),
     /// Print what makes a shell complete this program's options, for example
     /// `sqlqueue-exporter completions bash >/etc/bash_completion.d/sqlqueue-exporter`.
     Completions {
@@ -128,10 +76,41 @@ enum Command {
 }
 
 #[derive(Debug, Args)]
+struct ServeArgs {
+    #[command(flatten)]
+    config: ConfigOptions,
+    #[command(flatten)]
+    web: WebOptions,
+    #[command(flatten)]
+    web_config: WebConfigOptions,
+
+    /// Serve on the sockets that systemd opened (socket activation) instead of opening any.
+    #[arg(long = "web.systemd-socket", conflicts_with = "listen_addresses")]
+    systemd_socket: bool,
+
+    /// Let a POST to /-/reload make the exporter read its configuration again, as SIGHUP does.
+    ///
+    /// Whoever reaches the port can then do so; it is off unless asked for, as in Prometheus.
+    #[arg(long = "web.enable-lifecycle")]
+    enable_lifecycle: bool,
+
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+#[derive(Debug, Args)]
 struct CheckArgs {
+    #[command(flatten)]
+    config: ConfigOptions,
+    #[command(flatten)]
+    web_config: WebConfigOptions,
+
     /// Also log in, take one sample of each target and look for the indexes.
     #[arg(long)]
     connect: bool,
+
+    #[command(flatten)]
+    log: LogOptions,
 }
 
 #[derive(Debug, Args)]
@@ -157,38 +136,34 @@ struct DemoArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, requires = "incident")]
     incident_for: Option<Duration>,
 
-    /// Keep the database in this folder instead of a temporary one.
+    /// Keep the files in this folder instead of a temporary one.
+    ///
+    /// They are the database (demo.sqlite), the exporter's configuration (sqlqueue-exporter.yaml) and its
+    /// state (state.json). A database that is there is continued; a configuration that no demo wrote is
+    /// left alone, and the demo does not start.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-}
 
-impl Options {
-    /// How the web server behaves; reads the web configuration, if there is one.
-    fn web(&self) -> Result<web::Options, Failure> {
-        let guard = match &self.web_config_file {
-            Some(file) => {
-                let (file, config) = WebConfigFile::open(file, &Environment::process())?;
-                Guard::following(file, config)?
-            }
-            None => Guard::fixed(WebConfig::default())?,
-        };
-        Ok(web::Options {
-            telemetry_path: self.telemetry_path.clone(),
-            grace: GRACE,
-            ..web::Options::new(guard)
-        })
-    }
+    #[command(flatten)]
+    web: WebOptions,
+    #[command(flatten)]
+    web_config: WebConfigOptions,
+    #[command(flatten)]
+    log: LogOptions,
 }
 
 /// Parses the command line and does what it says.
 pub fn run() -> ExitCode {
-    let Cli { options, command } = Cli::parse();
-    log::start(options.log_level, options.log_format);
-    let outcome = match command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::run(&options),
-        Command::Check(arguments) => check::run(&options, &arguments),
-        Command::Sql => sql::run(&options),
-        Command::Demo(arguments) => demo::run(&options, arguments),
+    let Cli { serve, command } = Cli::parse_from(arguments::arranged(std::env::args_os(), &Cli::command()));
+    let command = command.unwrap_or(Command::Serve(serve));
+    if let Some(log) = command.log() {
+        log::start(log.log_level, log.log_format);
+    }
+    let outcome = match command {
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Sql(options) => sql::run(&options),
+        Command::Demo(arguments) => demo::run(arguments),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     };
@@ -202,6 +177,18 @@ pub fn run() -> ExitCode {
     }
 }
 
+impl Command {
+    /// How to log; nothing of the others is worth a log.
+    const fn log(&self) -> Option<&LogOptions> {
+        match self {
+            Self::Serve(arguments) => Some(&arguments.log),
+            Self::Check(arguments) => Some(&arguments.log),
+            Self::Demo(arguments) => Some(&arguments.log),
+            Self::Sql(_) | Self::Completions { .. } | Self::Man { .. } => None,
+        }
+    }
+}
+
 /// How long requests in flight may take to finish when the process is told to stop; with
 /// [`LAST_WAIT`] it is gone within 5 s.
 const GRACE: Duration = Duration::from_secs(3);
@@ -209,11 +196,6 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// What ends a sub-command: a message for a person.
 type Failure = Box<dyn std::error::Error>;
-
-/// Reads the configuration file of the options.
-fn load(options: &Options, environment: &Environment) -> Result<Config, ConfigError> {
-    config::load(&options.config_file, environment)
-}
 
 /// Writes to standard output; a reader that went away (`| head`) is not an error.
 fn print(text: &str) -> Result<(), Failure> {

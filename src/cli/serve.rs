@@ -5,29 +5,29 @@ use std::process::ExitCode;
 use tokio::sync::mpsc;
 use tracing::info;
 
-use super::{Failure, Options, block_on, load, service};
+use super::{Failure, ServeArgs, block_on, service};
 use crate::clock::SystemClock;
 use crate::config::{self, Config, Environment};
 use crate::exporter::{Exporter, Reloading};
 use crate::web;
 
-pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let config = load(options, &Environment::process())?;
-    let web = options.web()?;
-    block_on(serve(options, config, web))?;
+pub(super) fn run(arguments: &ServeArgs) -> Result<ExitCode, Failure> {
+    let config = arguments.config.load(&Environment::process())?;
+    let web = arguments.web.with(arguments.web_config.guard()?);
+    block_on(serve(arguments, config, web))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(options: &Options, config: Config, web: web::Options) -> Result<(), Failure> {
+async fn serve(arguments: &ServeArgs, config: Config, web: web::Options) -> Result<(), Failure> {
     let stop = stop_signal();
     // Bound before anything is sampled: a port that is taken is told at once.
-    let listeners = if options.systemd_socket {
+    let listeners = if arguments.systemd_socket {
         service::sockets()?
     } else {
-        web::bind(&options.listen_addresses).await?
+        web::bind(&arguments.web.listen_addresses).await?
     };
     let exporter = Exporter::new(config, SystemClock::shared())?;
-    let file = options.config_file.clone();
+    let file = arguments.config.path().to_path_buf();
     let reloading = Reloading {
         read: Box::new(move || {
             service::reloading();
@@ -35,7 +35,7 @@ async fn serve(options: &Options, config: Config, web: web::Options) -> Result<(
         }),
         asked: reload_signal(),
         done: Box::new(service::ready),
-        over_http: options.enable_lifecycle,
+        over_http: arguments.enable_lifecycle,
     };
     let stop = async {
         stop.await;

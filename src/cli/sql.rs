@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use super::{Failure, Options, load, print};
+use super::{ConfigOptions, Failure, print};
 use crate::config::{Config, Database, Environment, Source, TargetConfig};
 use crate::source::dialect;
 use crate::statement::{self, Dialect, RenderError, TailRequest};
 
-pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let config = load(options, &Environment::process().without_secrets())?;
+pub(super) fn run(options: &ConfigOptions) -> Result<ExitCode, Failure> {
+    let config = options.load(&Environment::process().without_secrets())?;
     print(&script(&config)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,8 +3,16 @@
 use std::time::Duration;
 
 /// Units from the longest to the shortest, which is also the order within a duration.
-const UNITS: [(&str, u64); 6] =
-    [("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+/// A year has 365 days.
+const UNITS: [(&str, u64); 7] = [
+    ("y", 31_536_000_000),
+    ("w", 604_800_000),
+    ("d", 86_400_000),
+    ("h", 3_600_000),
+    ("m", 60_000),
+    ("s", 1_000),
+    ("ms", 1),
+];
 
 /// Reads a duration such as `1h30m`.
 ///
@@ -21,14 +29,17 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     while !rest.is_empty() {
         let (digits, after) = split_at_first(rest, |c| !c.is_ascii_digit());
         let (unit, after) = split_at_first(after, |c| c.is_ascii_digit());
+        if digits.is_empty() || unit.is_empty() {
+            return Err(invalid(text));
+        }
         let Some((_, ms)) = units.find(|(name, _)| *name == unit) else {
-            return Err(invalid(text));
+            return Err(unit_not_here(text, unit));
         };
-        let Ok(number) = digits.parse::<u64>() else {
-            return Err(invalid(text));
-        };
-        total = number
-            .checked_mul(*ms)
+        // They are digits: what cannot be read is too large.
+        total = digits
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(*ms))
             .and_then(|part| total.checked_add(part))
             .ok_or_else(|| format!("`{text}` is too long"))?;
         rest = after;
@@ -43,8 +54,8 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
 pub(crate) fn text(duration: Duration) -> String {
     let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut out = String::new();
-    // Weeks and days are read but not written: `36h` is clearer than `1d12h` beside a timeout.
-    for (unit, ms) in UNITS.iter().skip(2) {
+    // Years, weeks and days are read but not written: `36h` is clearer than `1d12h` beside a timeout.
+    for (unit, ms) in UNITS.iter().skip(3) {
         let count = rest / ms;
         rest %= ms;
         if count > 0 {
@@ -56,6 +67,18 @@ pub(crate) fn text(duration: Duration) -> String {
 
 fn invalid(text: &str) -> String {
     format!("`{text}` is not a duration; write for example `500ms`, `15s`, `10m` or `1h30m`")
+}
+
+/// What is wrong with a unit that is not among those that may still come.
+fn unit_not_here(text: &str, unit: &str) -> String {
+    let known = UNITS.map(|(name, _)| format!("`{name}`")).join(", ");
+    if UNITS.iter().any(|(name, _)| *name == unit) {
+        format!("`{text}` has its units out of order; each stands once at most, from the longest: {known}")
+    } else if unit.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        format!("`{text}` has the unknown unit `{unit}`; units are {known}")
+    } else {
+        invalid(text)
+    }
 }
 
 fn split_at_first(text: &str, stop: impl Fn(char) -> bool) -> (&str, &str) {

@@ -1,5 +1,6 @@
 //! What is wrong with a configuration, and where.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -44,10 +45,19 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.line, self.column)?;
         if let Some(key) = &self.key {
-            write!(f, "key `{key}`: ")?;
+            write!(f, "key `{}`: ", visible(key))?;
         }
-        f.write_str(&self.message)
+        f.write_str(&visible(&self.message))
     }
+}
+
+/// Text from a file as one line that does nothing to a terminal.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return text.into();
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect::<String>().into()
 }
 
 impl fmt::Display for ConfigError {

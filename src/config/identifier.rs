@@ -31,8 +31,8 @@ pub(super) fn column(text: &str) -> Result<String, String> {
     match (parts.pop(), parts.is_empty()) {
         (Some(name), true) => Ok(name),
         _ => Err(format!(
-            "`{text}` has a dot, and a column stands alone; if the dot is part of the name, write '{}'",
-            bracketed(text)
+            "`{text}` has a dot, and a column stands alone; if the dot is part of the name, write {}",
+            yaml_quoted(&bracketed(text))
         )),
     }
 }
@@ -44,6 +44,10 @@ pub(super) fn written(name: &str) -> String {
 
 /// The parts of a dotted name, unquoted.
 fn parts(text: &str) -> Result<Vec<String>, String> {
+    if let Some(control) = text.chars().find(|c| c.is_control()) {
+        let code = u32::from(control);
+        return Err(format!("a name has the control character U+{code:04X}; names here have none"));
+    }
     let mut parts = Vec::new();
     let mut rest = text;
     loop {
@@ -71,8 +75,8 @@ fn first_part<'a>(rest: &'a str, whole: &str) -> Result<(String, &'a str), Strin
         return Ok((part.to_owned(), after));
     }
     Err(format!(
-        "`{part}` is not a plain name; write it in brackets, and in quotes because of YAML: '{}'",
-        bracketed(part)
+        "`{part}` is not a plain name; write it in brackets, and in quotes because of YAML: {}",
+        yaml_quoted(&bracketed(part))
     ))
 }
 
@@ -107,12 +111,14 @@ fn check(part: &str, whole: &str) -> Result<(), String> {
     if part.encode_utf16().count() > MAX_LENGTH {
         return Err(format!("a name has more than {MAX_LENGTH} characters, the limit of SQL Server"));
     }
-    if part.chars().any(char::is_control) {
-        return Err("a name has a control character".to_owned());
-    }
     Ok(())
 }
 
 fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
+}
+
+/// Text as a YAML string in single quotes, where only they have to be doubled.
+fn yaml_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }

@@ -11,6 +11,7 @@ use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Spanned};
 
 use super::setting::{Placed, Spot};
+use super::yaml;
 
 /// The places of a file's keys and values.
 #[derive(Default)]
@@ -37,6 +38,7 @@ impl Places {
         // Everything that can be refused is let through: this tree only finds paths.
         let options = serde_saphyr::options! {
             with_snippet: false,
+            budget: yaml::budget(),
             duplicate_keys: DuplicateKeyPolicy::PassThrough,
             non_finite_float_policy: NonFiniteFloatPolicy::AsString,
             null_as_string: true,

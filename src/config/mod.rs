@@ -12,6 +12,7 @@ mod error;
 mod files;
 mod identifier;
 mod locate;
+mod mapped;
 pub mod model;
 mod objectives;
 mod outcome;
@@ -34,6 +35,7 @@ use std::path::Path;
 pub use effective::UnwritableConfig;
 pub use environment::Environment;
 pub use error::{ConfigError, InvalidFile, Problem};
+pub use mapped::MappedColumn;
 pub use model::*;
 pub use objectives::{
     AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,

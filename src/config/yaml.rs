@@ -1,7 +1,8 @@
 //! Reading YAML, and saying in the user's words what the deserializer refused.
 
 use serde::de::DeserializeOwned;
-use serde_saphyr::{Error, Location, Spanned};
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{Budget, Error, Location, Spanned};
 
 use super::error::Problem;
 use super::locate::Places;
@@ -16,6 +17,7 @@ pub(super) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
     let options = serde_saphyr::options! {
         // Lines of the file are kept out of errors: one of them may hold a misplaced password.
         with_snippet: false,
+        budget: budget(),
         // `Y`, `no` and `on` are plausible codes in a state column, and `007` in a predicate.
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
@@ -27,6 +29,12 @@ pub(super) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
         // Broken syntax comes first: what precedes it may only look wrong because of it.
         Err(syntax) => problem(&syntax, &Places::default()),
     })
+}
+
+/// How much of a file is read. A configuration has fewer than ten levels, and each costs stack: the
+/// library's own bound on them is more than a thread may have room for.
+pub(super) fn budget() -> Option<Budget> {
+    serde_saphyr::budget! { max_depth: 24 }
 }
 
 /// Which kind of place an error has.
@@ -87,7 +95,8 @@ fn describe(error: &Error, at: Location, places: &Places) -> (Place, String) {
         },
         Error::NullIntoString { .. } => expected("a string"),
         Error::InvalidBooleanStrict { .. } => expected("`true` or `false`"),
-        Error::InvalidScalar { ty: "u16", .. } => expected("a whole number from 0 to 65535"),
+        // The only one is a port.
+        Error::InvalidScalar { ty: "u16", .. } => expected("a whole number from 1 to 65535"),
         Error::InvalidScalar { ty: "u32", .. } => expected("a whole number from 0 to 4294967295"),
         Error::ExternallyTaggedEnumExpectedScalarOrMapping { .. } => expected("a single word"),
         Error::DuplicateMappingKey { .. } => {
@@ -100,11 +109,44 @@ fn describe(error: &Error, at: Location, places: &Places) -> (Place, String) {
         Error::UnsupportedTag { .. } => {
             (Place::Value, "YAML tags are not used here; quote a value that begins with `!`".to_owned())
         }
+        Error::NonFiniteFloat { .. } => {
+            let what = "is a number without end, or too large for one; in quotes it is text";
+            (Place::Value, what.to_owned())
+        }
+        Error::Budget { breach, .. } => (Place::Nowhere, too_much(breach).to_owned()),
+        Error::AliasReplayCounterOverflow { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => (Place::Nowhere, TOO_MANY_ALIASES.to_owned()),
         other => {
             let text = other.to_string();
+            // The parser has a limit of its own, and no name for it.
+            if text.contains("recursion limit exceeded") {
+                return (Place::Nowhere, TOO_DEEP.to_owned());
+            }
             let what = text.rfind(" at line ").and_then(|end| text.get(..end)).unwrap_or(&text);
             (Place::Nowhere, format!("not valid YAML: {what}"))
         }
+    }
+}
+
+const TOO_DEEP: &str = "lists and mappings lie too deep within each other; is it the right file?";
+const TOO_LARGE: &str = "there is far more in the file than a configuration needs; is it the right file? A large configuration can be \
+     split: `--config.file` may be a folder";
+const TOO_MANY_ALIASES: &str = "YAML anchors and aliases (`&name`, `*name`, `<<`) stand for far more than a configuration needs; write the \
+     values out";
+
+/// What there is too much of.
+const fn too_much(breach: &BudgetBreach) -> &'static str {
+    match breach {
+        BudgetBreach::Depth { .. } => TOO_DEEP,
+        BudgetBreach::Aliases { .. }
+        | BudgetBreach::Anchors { .. }
+        | BudgetBreach::AliasAnchorRatio { .. }
+        | BudgetBreach::MergeKeys { .. }
+        | BudgetBreach::RecordedAnchorEvents { .. }
+        | BudgetBreach::RecordedAnchorBytes { .. } => TOO_MANY_ALIASES,
+        _ => TOO_LARGE,
     }
 }
 

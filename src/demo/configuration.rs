@@ -7,6 +7,14 @@ use minijinja::{Environment, context};
 use super::DemoError;
 use crate::config::duration;
 
+/// How each configuration that a demo wrote begins.
+const MARK: &[u8] = b"# Written by the demo;";
+
+/// Whether a demo wrote this, so that another one may write over it.
+pub(super) fn is_of_a_demo(text: &[u8]) -> bool {
+    text.starts_with(MARK)
+}
+
 /// The configuration for a database file.
 pub(super) fn yaml(file: &str, speed: f64) -> Result<String, DemoError> {
     let mut environment = Environment::new();

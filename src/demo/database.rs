@@ -1,5 +1,6 @@
 //! The demo's folder: the database, and the exporter configuration beside it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -75,12 +76,13 @@ impl DemoDatabase {
 ///
 /// # Errors
 ///
-/// When the speed is out of range, or something cannot be written.
+/// When the speed is out of range, when a configuration is there that no demo wrote, or when something
+/// cannot be written.
 pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
     check_speed(options.speed)?;
-    let io = |path: &Path, source| DemoError::Io { path: path.to_path_buf(), source };
-    let folder = std::path::absolute(&options.folder).map_err(|error| io(&options.folder, error))?;
-    std::fs::create_dir_all(&folder).map_err(|error| io(&folder, error))?;
+    let unwritable = |path: &Path, source| DemoError::Io { path: path.to_path_buf(), source };
+    let folder = std::path::absolute(&options.folder).map_err(|error| unwritable(&options.folder, error))?;
+    std::fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, error))?;
     let file = folder
         .join(DATABASE_FILE)
         .into_os_string()
@@ -95,9 +97,20 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
         #[cfg(test)]
         clock: None,
     };
+    let config_file = database.config_file();
+    // Before anything is changed: a folder that is somebody's own is left as it was.
+    refuse_somebody_elses(&config_file)?;
     incident::files::undo(database.file(), &database.state_file())?;
     schema::create(&mut database.connect()?)?;
-    let config_file = database.config_file();
-    std::fs::write(&config_file, database.config_yaml()).map_err(|error| io(&config_file, error))?;
+    std::fs::write(&config_file, database.config_yaml()).map_err(|error| unwritable(&config_file, error))?;
     Ok(database)
+}
+
+/// The configuration has the name that the exporter looks for, so the one in a folder may be a user's.
+fn refuse_somebody_elses(config_file: &Path) -> Result<(), DemoError> {
+    let is_ours = match std::fs::read(config_file) {
+        Ok(text) => configuration::is_of_a_demo(&text),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if is_ours { Ok(()) } else { Err(DemoError::OtherConfiguration(config_file.to_path_buf())) }
 }

@@ -17,6 +17,13 @@ pub enum DemoError {
     /// The configuration file, which is UTF-8, cannot name the database.
     #[error("the folder {} has a name that is not UTF-8", .0.display())]
     NotUtf8(PathBuf),
+    /// A configuration that no demo wrote is where the demo's own would be.
+    #[error(
+        "{} is not of the demo, which would write its own configuration over it; choose another folder with \
+         `--folder`, or move the file away",
+        .0.display()
+    )]
+    OtherConfiguration(PathBuf),
     /// A speed that makes no sense.
     #[error("the speed must be between 0.1 and 100, not {0}")]
     Speed(f64),

@@ -3,6 +3,7 @@
 //! A driver stays behind its own file ([`mssql`], [`sqlite`]); the rest of the program sees
 //! [`Connector`], [`Connection`], [`Rows`] and [`SourceError`] only.
 
+mod advice;
 pub mod mssql;
 pub mod sqlite;
 

@@ -3,6 +3,7 @@
 //! SQLite blocks, so it runs on the threads for blocking work. While a statement runs the database
 //! handle is on such a thread; it only comes back when the statement has ended.
 
+mod error;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{ErrorCode, InterruptHandle, OpenFlags};
+use rusqlite::{InterruptHandle, OpenFlags};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout};
 
@@ -22,6 +23,7 @@ use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, Sou
 use crate::clock::SharedClock;
 use crate::config::model;
 use crate::statement::{Dialect, Parameter, Statement};
+use error::{failure, is_locked};
 
 /// How long a statement may take to end once it is interrupted.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -197,9 +199,7 @@ impl Drop for Stop {
 
 /// Opens the file. Blocks.
 fn open(file: &Path, clock: Option<SharedClock>, busy_timeout: Duration) -> Result<Database, SourceError> {
-    let refused = |cause: &dyn fmt::Display| {
-        SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
-    };
+    let refused = |cause: &dyn fmt::Display| error::refused(file, cause);
     // SQLite gives a meaning of its own to an empty name, to ":memory:" and to "file:...".
     let path = std::path::absolute(file).map_err(|error| refused(&error))?;
     // Read before the file is opened: were it replaced in between, the first statement would notice.
@@ -329,55 +329,6 @@ fn mismatch(column: &str, kind: Type) -> SourceError {
     let kind = kind.to_string().to_uppercase();
     let message = format!("column {column} holds a {kind}, where INTEGER or TEXT is expected");
     SourceError::new(Reason::Decode, message)
-}
-
-fn is_locked(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
-/// The driver's error as a reason and a message.
-fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
-    let (code, text) = match error {
-        rusqlite::Error::SqliteFailure(cause, Some(text)) => (Some(cause.code), text.clone()),
-        // Its `Display` repeats the whole statement.
-        rusqlite::Error::SqlInputError { error, msg, .. } => (Some(error.code), msg.clone()),
-        other => (other.sqlite_error_code(), other.to_string()),
-    };
-    match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            SourceError::new(Reason::LockTimeout, text)
-        }
-        Some(ErrorCode::OperationInterrupted) => SourceError::new(Reason::Timeout, text),
-        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase) => {
-            SourceError::lost(Reason::Connect, format!("cannot open {}: {text}", file.display()))
-        }
-        Some(
-            ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly,
-        ) => SourceError::new(Reason::Permission, text),
-        // SQLITE_ERROR: only the text tells.
-        Some(ErrorCode::Unknown)
-            if text.starts_with("no such table") || text.starts_with("no such column") =>
-        {
-            SourceError::new(Reason::MissingObject, text)
-        }
-        Some(ErrorCode::Unknown) => match refused_value(&text) {
-            Some(finding) => SourceError::new(Reason::Decode, finding),
-            None => SourceError::new(Reason::Other, text),
-        },
-        _ => SourceError::new(Reason::Other, text),
-    }
-}
-
-/// What a statement says of a stored value that is not what its column is meant to hold, in the words of
-/// `refuse` in sql/dialect/sqlite.sql. They come as the path of a JSON function, quoted once more.
-fn refused_value(error: &str) -> Option<String> {
-    let path = error.strip_prefix("bad JSON path: '")?.strip_suffix('\'')?.replace("''", "'");
-    let (column, wanted) = path.rsplit_once(" holds ")?;
-    // The aliases of the target's table and of its related table.
-    let name = column.strip_prefix("t.").or_else(|| column.strip_prefix("l.")).unwrap_or(column);
-    Some(format!(
-        "a row whose {name} holds {wanted}: is this the column, and is this its `encoding` or `unit`?"
-    ))
 }
 
 /// What tells one file from another that has its name.

@@ -33,7 +33,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Source, SourceObjectives, TargetConfig};
 use crate::sample::Sample;
-use crate::statement::TailRequest;
+use crate::source::dialect;
+use crate::statement::{Dialect, TailRequest};
 
 /// Everything the exporter knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,9 @@ pub struct SavingState {
 pub struct SourceState {
     /// The value of the label `source`.
     pub name: String,
+    /// Which kind of database it is; as configured.
+    #[serde(skip)]
+    pub dialect: Dialect,
     /// Whether the database answered the last time it was asked; `None` before the first time.
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
@@ -136,6 +140,7 @@ impl State {
         };
         let source = |source: &Source| SourceState {
             name: source.name.clone(),
+            dialect: dialect(&source.database),
             up: None,
             clock_skew_ms: None,
             objectives: source.objectives,

@@ -99,7 +99,8 @@ pub struct Inspected {
 }
 
 impl StateFile {
-    /// Takes the file for this process and reads it.
+    /// Takes the file for this process and reads it. Of a link it is the target, which is replaced by
+    /// each save and has its companions beside it.
     ///
     /// A file that is corrupt, unreadable or of a newer version is not an error here: the exporter
     /// goes on without it, and never replaces it.
@@ -107,6 +108,7 @@ impl StateFile {
     /// # Errors
     /// When another process uses it.
     pub fn open(path: &Path) -> Result<Opened, OpenError> {
+        let path = &followed(path);
         let (lock, no_lock) = match lock(path) {
             Ok(lock) => (Some(lock), None),
             Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
@@ -125,6 +127,7 @@ impl StateFile {
     /// # Errors
     /// When another process uses it.
     pub fn inspect(path: &Path) -> Result<Inspected, OpenError> {
+        let path = &followed(path);
         let locked = match File::options().write(true).open(beside(path, "lock")) {
             Ok(file) => file.try_lock(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -135,11 +138,12 @@ impl StateFile {
             Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
             Err(TryLockError::Error(error)) => Some(unwritable(path, &error)),
         };
-        let no_save = atomic::can_replace(path)
-            .err()
-            .map(|error| StateFileError::Unwritable { file: path.to_owned(), error: error.to_string() });
+        let no_save = || {
+            let error = atomic::can_replace(path).err()?.to_string();
+            Some(StateFileError::Unwritable { file: path.to_owned(), error })
+        };
         let (_, problem, is_new) = read_document(path);
-        Ok(Inspected { problem: problem.or(no_lock).or(no_save), is_new })
+        Ok(Inspected { problem: problem.or(no_lock).or_else(no_save), is_new })
     }
 
     /// What was saved of a target.
@@ -162,7 +166,7 @@ impl StateFile {
         }
         let failed = |error: serde_json::Error| unwritable(error.to_string());
         let before = self.document.put(key.clone(), data).map_err(failed)?;
-        if !self.unwritten && self.document.holds(&key, before.as_deref()) {
+        if !self.unwritten && self.document.holds(&key, before.as_deref()) && self.is_in_place() {
             return Ok(()); // nothing new to save
         }
         self.unwritten = true;
@@ -177,6 +181,31 @@ impl StateFile {
         }
         written
     }
+
+    /// Whether the file and its lock are still there: somebody may have removed them, and what is saved
+    /// in no file is not saved.
+    fn is_in_place(&self) -> bool {
+        let is_locked =
+            self.lock.as_ref().is_some_and(|held| is_same_file(held, &beside(&self.path, "lock")));
+        is_locked && self.path.is_file()
+    }
+}
+
+/// The most links that one may follow from a state file, as Linux has it.
+const MAX_LINKS: usize = 40;
+
+/// The file that a path leads to when it is a link, whether that file is there or not. A path that
+/// leads round in a circle is returned as it is: the system says what is wrong with it.
+fn followed(path: &Path) -> PathBuf {
+    let mut file = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match std::fs::read_link(&file) {
+            // One that is absolute replaces the folder.
+            Ok(target) => file = file.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return file,
+        }
+    }
+    path.to_owned()
 }
 
 /// What a file holds, why that cannot be used, and whether there is none.
@@ -197,13 +226,21 @@ fn read_document(path: &Path) -> (Document, Option<StateFileError>, bool) {
 /// The bytes of a file; a device or a pipe could go on for ever.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(not_regular());
     }
     std::fs::read(path)
 }
 
+fn not_regular() -> io::Error {
+    io::Error::other("it is not a regular file")
+}
+
 /// An advisory lock on a file beside the state file, which itself is replaced with each save.
 fn lock(path: &Path) -> Result<File, TryLockError> {
+    // Beside a device nothing is made.
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(TryLockError::Error(not_regular()));
+    }
     let file = File::options().create(true).truncate(false).write(true).open(beside(path, "lock"));
     let file = file.map_err(TryLockError::Error)?;
     file.try_lock()?;
@@ -214,8 +251,7 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
 /// nobody out.
 fn keep_lock(path: &Path, held: &mut Option<File>) -> Result<(), String> {
     let companion = beside(path, "lock");
-    let in_place = held.as_ref().is_some_and(|held| is_same_file(held, &companion));
-    if !in_place {
+    if !held.as_ref().is_some_and(|held| is_same_file(held, &companion)) {
         *held = Some(lock(path).map_err(|error| match error {
             TryLockError::WouldBlock => "another exporter uses it by now".to_owned(),
             TryLockError::Error(error) => format!("{}: {error}", companion.display()),

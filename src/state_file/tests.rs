@@ -130,11 +130,65 @@ fn an_entry_that_does_not_fit_makes_the_file_unusable() {
 #[test]
 fn what_is_no_regular_file_is_refused() {
     for odd in ["/dev/full", "/dev/zero"].map(Path::new).into_iter().filter(|path| path.exists()) {
-        // The lock would be made beside a device; a link in a folder of our own is refused as well.
         let (_folder, path) = folder();
+        let companions = || ["lock", "new", "check"].map(|suffix| beside(odd, suffix).exists());
+        let before = companions();
         std::os::unix::fs::symlink(odd, &path).unwrap();
         assert!(problem(&path).contains("not a regular file"), "{}", odd.display());
+        let inspected = StateFile::inspect(&path).unwrap().problem.unwrap().to_string();
+        assert!(inspected.contains("not a regular file"), "{inspected}");
+        assert_eq!(companions(), before, "nothing is made beside a device");
     }
+}
+
+#[test]
+fn a_link_stays_a_link_and_its_target_is_replaced() {
+    let root = TempDir::new().unwrap();
+    let [here, there] = ["here", "there"].map(|name| root.path().join(name));
+    std::fs::create_dir(&here).unwrap();
+    std::fs::create_dir(&there).unwrap();
+    let (path, target) = (here.join("state.json"), there.join("real.json"));
+    // A link to a link, the second one relative; the target is made by the first save.
+    std::os::unix::fs::symlink(there.join("link.json"), &path).unwrap();
+    std::os::unix::fs::symlink("real.json", there.join("link.json")).unwrap();
+    assert!(StateFile::inspect(&path).unwrap().is_new);
+    let mut opened = StateFile::open(&path).unwrap();
+    for count in [1, 2] {
+        opened.file.save(key("a"), &data(count)).unwrap();
+        assert!(path.is_symlink() && std::fs::symlink_metadata(&target).unwrap().is_file());
+    }
+    assert!(beside(&target, "lock").exists());
+    assert_eq!(std::fs::read_dir(&here).unwrap().count(), 1, "nothing lies beside the link");
+    assert!(StateFile::open(&target).is_err(), "it is one file, under either name");
+    assert!(StateFile::inspect(&target).is_err() && StateFile::inspect(&path).is_err());
+    drop(opened);
+    assert_eq!(StateFile::open(&target).unwrap().file.target(&key("a")).unwrap(), Some(data(2)));
+}
+
+#[test]
+fn a_link_to_itself_is_refused_in_the_words_of_the_system() {
+    let (_folder, path) = folder();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    assert!(problem(&path).contains("symbolic links"), "{}", problem(&path));
+}
+
+#[test]
+fn a_file_that_was_removed_is_saved_again_though_nothing_is_new() {
+    let (_folder, path) = folder();
+    let mut file = StateFile::open(&path).unwrap().file;
+    file.save(key("a"), &data(1)).unwrap();
+    for removed in
+        [vec![path.clone()], vec![beside(&path, "lock")], vec![path.clone(), beside(&path, "lock")]]
+    {
+        for removed in removed {
+            std::fs::remove_file(removed).unwrap();
+        }
+        file.save(key("a"), &data(1)).unwrap();
+        assert!(path.exists() && beside(&path, "lock").exists());
+        assert!(StateFile::open(&path).is_err(), "it is held");
+    }
+    drop(file);
+    assert_eq!(StateFile::open(&path).unwrap().file.target(&key("a")).unwrap(), Some(data(1)));
 }
 
 #[test]

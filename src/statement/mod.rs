@@ -29,10 +29,11 @@ pub const GAPS_PER_SAMPLE: usize = 16;
 pub const CLAIMS_PER_SAMPLE: usize = 1000;
 
 /// A SQL dialect: which macros of `sql/dialect/` a statement is rendered with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// Transact-SQL of SQL Server 2016 SP1 or newer, and Azure SQL.
+    #[default]
     Mssql,
     /// The embedded database.
     Sqlite,

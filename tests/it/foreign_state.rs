@@ -1,21 +1,14 @@
-//! A state file that the exporter's user may not touch. Only root can make one, and root may touch
-//! everything: the exporter runs as another user here, and without root the tests say that they
-//! were skipped.
+//! A state file that the exporter's user may not touch.
 
-use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::os::unix::fs::chown;
+use std::path::PathBuf;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::binary::PATIENCE;
+use crate::foreign_user::{NOBODY, as_nobody, folder_of_root, set_mode};
 use crate::process::{Process, TERM, eventually, exporter};
-
-/// `nobody`, on every Linux.
-const NOBODY: u32 = 65_534;
 
 const OK: &str = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="work",outcome="ok"}"#;
 const SAMPLES: &str = r#"sqlqueue_samples_total{source="db",run_log="runs"}"#;
@@ -30,14 +23,7 @@ struct World {
 impl World {
     /// `None`, and a word about it, where the tests do not run as root.
     fn new(test: &str) -> Option<Self> {
-        let folder = TempDir::new().unwrap();
-        if chown(folder.path(), Some(0), Some(0)).is_err() {
-            let skipped = "only root can give a file to somebody else";
-            let line = format!("SKIPPED it::foreign_state::{test}: {skipped}\n");
-            let _ = std::io::stderr().write_all(line.as_bytes());
-            return None;
-        }
-        set_mode(folder.path(), 0o755);
+        let folder = folder_of_root(&format!("foreign_state::{test}"))?;
         let database = Connection::open(folder.path().join("log.db")).unwrap();
         database.busy_timeout(PATIENCE).unwrap();
         database.execute_batch(include_str!("../../sql/sqlite/schema.sql")).unwrap();
@@ -51,12 +37,6 @@ sources:
     run_logs: [{ name: runs, preset: notification_run_log, steps: [work] }]
 ";
         std::fs::write(folder.path().join("config.yaml"), config).unwrap();
-        // The folder that it was built in need not be open to others. Copied by another process: what
-        // this one opens for writing is open in the children too that other tests are just starting,
-        // and as long as it is, it cannot be run.
-        let built = env!("CARGO_BIN_EXE_sqlqueue-exporter");
-        let copied = Command::new("cp").arg(built).arg(folder.path().join("exporter")).status().unwrap();
-        assert!(copied.success());
         Some(Self { folder, database })
     }
 
@@ -66,9 +46,7 @@ sources:
 
     fn start(&self) -> Process {
         let own = exporter(&self.folder.path().join("config.yaml"));
-        let mut command = Command::new(self.folder.path().join("exporter"));
-        command.args(own.get_args()).current_dir(self.folder.path()).uid(NOBODY).gid(NOBODY);
-        Process::start(command)
+        Process::start(as_nobody(self.folder.path(), &own))
     }
 
     /// Counting goes on in memory, and the page says that it is not saved.
@@ -86,10 +64,6 @@ sources:
         }
         process.scrape().assert(SAVED, 0.0);
     }
-}
-
-fn set_mode(path: &Path, mode: u32) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]

@@ -90,7 +90,7 @@ async fn a_database_that_is_gone_is_told_in_plain_words() {
     bench.execute("DROP TABLE Work");
     exporter.sample_once().await;
     let page = overview(&exporter);
-    for expected in ["1 notice", "missing_object", "no such table: Work", "Run check --connect"] {
+    for expected in ["1 notice", "missing_object", "no such table: Work", "check --connect names"] {
         assert!(page.contains(expected), "{expected} is not in: {page}");
     }
     bench.clock.advance(Duration::from_secs(61));

@@ -110,8 +110,8 @@ impl World {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command().args(arguments).arg("--log.level=debug").output().unwrap()
+    fn check(&self) -> Output {
+        self.command().args(["check", "--log.level=debug"]).output().unwrap()
     }
 }
 
@@ -170,8 +170,10 @@ fn a_server_is_told_the_password_and_no_log_page_or_state_file_is() {
 fn a_server_is_told_the_password_and_no_output_of_a_command_is() {
     for way in WAYS {
         let world = World::new(way);
-        for arguments in [&["check", "--connect"][..], &["check"], &["sql"]] {
-            let output = world.run(arguments);
+        for arguments in
+            [&["check", "--connect", "--log.level=debug"][..], &["check", "--log.level=debug"], &["sql"]]
+        {
+            let output = world.command().args(arguments).output().unwrap();
             assert!(!output.stdout.is_empty());
             assert_tells_nothing("the output", &output.stdout);
             assert_tells_nothing("the log", &output.stderr);
@@ -186,7 +188,7 @@ fn a_password_in_the_wrong_place_is_not_repeated_by_the_error() {
     let quoted = format!("'{}'", PASSWORD.replace('\'', "''"));
     for key in ["password", "password_env", "password_credential"] {
         let world = World::new(&format!("{key}: {quoted}"));
-        let output = world.run(&["check"]);
+        let output = world.check();
         assert_eq!(output.status.code(), Some(1), "{key}");
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(message.contains("config.yaml"), "{key}: {message}");

@@ -242,6 +242,38 @@ fn broken_yaml_is_reported_with_its_place() {
 }
 
 #[test]
+fn what_is_too_much_for_a_configuration_is_said_in_plain_words() {
+    let many = format!("sources: [{}]", "1,".repeat(300_000));
+    let deep = format!("sources: {}{}", "[".repeat(50), "]".repeat(50));
+    let deeper = format!("sources: {}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let aliases = format!("global: {{ a: &a 1, b: [{}] }}", "*a,".repeat(60_000));
+    for (yaml, expected) in [
+        (many, "there is far more in the file than a configuration needs"),
+        (deep, "lists and mappings lie too deep within each other"),
+        (deeper, "lists and mappings lie too deep within each other"),
+        (aliases, "YAML anchors and aliases"),
+    ] {
+        let text = errors(&yaml);
+        assert!(text.contains(expected) && text.starts_with("config.yaml:1:"), "{text}");
+        for jargon in ["budget", "Nodes", "recursion"] {
+            assert!(!text.contains(jargon), "{text}");
+        }
+    }
+    let text = queue_errors("max_attempts: 1e400");
+    assert!(text.contains("is a number without end, or too large for one; in quotes it is text"), "{text}");
+}
+
+#[test]
+fn control_characters_of_a_file_do_not_reach_a_terminal() {
+    for keys in ["table: \"a\\0b\"", "table: \"a\\eb\"", "preset: \"lea\\ese\"", "sample_interval: \"1\\n2\""]
+    {
+        let text = queue_errors(&format!("{keys}\nenqueued_at: E"));
+        assert!(!text.lines().any(|line| line.contains(char::is_control)), "{text:?}");
+        assert!(text.lines().all(|line| line.starts_with("config.yaml:")), "{text:?}");
+    }
+}
+
+#[test]
 fn errors_inside_an_alias_stand_at_the_alias() {
     let file = format!(
         "sources:\n  - name: a\n    {SQLITE}\n    queues:\n      - &q\n        name: q\n        preset: lease\n      - *q\n"

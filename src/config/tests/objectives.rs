@@ -136,7 +136,11 @@ fn a_value_that_is_no_objective_is_refused() {
     for (objective, message) in [
         ("max_ready_age: 5", "a duration needs a unit; write `5s` for seconds"),
         ("max_ready_age: 0s", "`0s` is too short; at least `100ms`"),
-        ("max_ready_age: 11y", "`11y` is not a duration; write for example `500ms`, `15s`, `10m` or `1h30m`"),
+        ("max_ready_age: 11y", "`11y` is too long; at most `87600h`"),
+        (
+            "max_ready_age: soon",
+            "`soon` is not a duration; write for example `500ms`, `15s`, `10m` or `1h30m`",
+        ),
         ("max_expired_age: 4000d", "`4000d` is too long; at most `87600h`"),
         ("max_expired_age: [5m]", "expected a string, found a list"),
         ("max_attempts: many", "expected a whole number or `none`, found a string"),

@@ -196,12 +196,28 @@ fn a_host_is_only_a_host() {
             "'[::1]'",
             "`[::1]` is not a host name or an address; write it without brackets, slashes and spaces",
         ),
+        (
+            "db1;Database=x",
+            "`db1;Database=x` has a `;`, which no host name or address has; write the host alone",
+        ),
+        ("db1=x", "`db1=x` has a `=`, which no host name or address has; write the host alone"),
+        ("db1\"", "`db1\"` has a `\"`, which no host name or address has; write the host alone"),
+        ("db'1", "`db'1` has a `'`, which no host name or address has; write the host alone"),
+        ("(local)", "`(local)` has a `(`, which no host name or address has; write the host alone"),
+        (
+            "db1 ; x",
+            "`db1 ; x` is not a host name or an address; write it without brackets, slashes and spaces",
+        ),
+        ("'.'", "`.` is not a host name or an address; write the host alone, such as `db1` or `10.0.0.5`"),
     ];
     for (host, expected) in cases {
         let keys = format!("host: {host}\ndatabase: d\nuser: u\npassword_env: DB_PASSWORD");
         assert_eq!(mssql_errors(&keys), format!("config.yaml:4:13: key `sources[0].mssql.host`: {expected}"));
     }
-    assert_eq!(mssql("host: ::1\ndatabase: d\nuser: u\npassword_env: DB_PASSWORD").host, "::1");
+    for host in ["::1", "fe80::1%eth0", "10.0.0.5", "db-1.example.org.", "sql_server", "bücher.example"] {
+        let keys = format!("host: '{host}'\ndatabase: d\nuser: u\npassword_env: DB_PASSWORD");
+        assert_eq!(mssql(&keys).host, host);
+    }
 }
 
 #[test]
@@ -217,7 +233,7 @@ fn port_and_instance_contradict_each_other() {
     );
     assert_eq!(
         mssql_errors(&login("password_env: DB_PASSWORD\nport: 70000")),
-        "config.yaml:8:13: key `sources[0].mssql.port`: expected a whole number from 0 to 65535, found a number"
+        "config.yaml:8:13: key `sources[0].mssql.port`: expected a whole number from 1 to 65535, found a number"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proptest::prelude::{any, prop_assert_eq, proptest};
+use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 use crate::config::{duration, identifier, suggest};
 
@@ -23,6 +23,7 @@ fn durations_are_written_as_prometheus_writes_them() {
         ("1w2d", 777_600_000),
         ("0s", 0),
         ("90m", 5_400_000),
+        ("1y", 31_536_000_000),
     ] {
         assert_eq!(duration::parse(text), Ok(Duration::from_millis(ms)), "{text}");
     }
@@ -30,14 +31,25 @@ fn durations_are_written_as_prometheus_writes_them() {
 
 #[test]
 fn what_is_not_a_duration_says_how_to_write_one() {
-    for text in ["", "s", "15 s", "-5s", "1.5s", "5x", "30m1h", "5s5s", "15S", "1h30", "٣s"] {
+    for text in ["", "s", "15 s", "-5s", "1.5s", "1h30", "٣s"] {
         assert_eq!(
             duration::parse(text),
             Err(format!("`{text}` is not a duration; write for example `500ms`, `15s`, `10m` or `1h30m`"))
         );
     }
+    let units = "`y`, `w`, `d`, `h`, `m`, `s`, `ms`";
+    for (text, unit) in [("5x", "x"), ("15S", "S"), ("300years", "years")] {
+        let expected = format!("`{text}` has the unknown unit `{unit}`; units are {units}");
+        assert_eq!(duration::parse(text), Err(expected));
+    }
+    for text in ["30m1h", "5s5s"] {
+        let order = "has its units out of order; each stands once at most, from the longest";
+        assert_eq!(duration::parse(text), Err(format!("`{text}` {order}: {units}")));
+    }
     assert_eq!(duration::parse("15"), Err("a duration needs a unit; write `15s` for seconds".to_owned()));
-    assert_eq!(duration::parse("99999999999999999w"), Err("`99999999999999999w` is too long".to_owned()));
+    for text in ["99999999999999999w", "99999999999999999999999s"] {
+        assert_eq!(duration::parse(text), Err(format!("`{text}` is too long")));
+    }
 }
 
 #[test]
@@ -79,7 +91,12 @@ fn bad_identifiers_are_refused() {
         ("1st", "`1st` is not a plain name; write it in brackets, and in quotes because of YAML: '[1st]'"),
         ("a;b", "`a;b` is not a plain name; write it in brackets, and in quotes because of YAML: '[a;b]'"),
         ("a]b", "`a]b` is not a plain name; write it in brackets, and in quotes because of YAML: '[a]]b]'"),
-        ("[a\0]", "a name has a control character"),
+        ("[a\0]", "a name has the control character U+0000; names here have none"),
+        ("'a\nb'", "a name has the control character U+000A; names here have none"),
+        (
+            "'tasks'",
+            "`'tasks'` is not a plain name; write it in brackets, and in quotes because of YAML: '[''tasks'']'",
+        ),
     ] {
         assert_eq!(identifier::table(text), Err(expected.to_owned()), "{text}");
     }
@@ -107,6 +124,18 @@ proptest! {
     fn a_shown_duration_reads_back(ms in any::<u64>()) {
         let duration = Duration::from_millis(ms);
         prop_assert_eq!(duration::parse(&duration::text(duration)), Ok(duration));
+    }
+
+    #[test]
+    fn what_is_advised_for_a_name_can_be_pasted_into_the_file(name in "[a-c'. ]{1,8}") {
+        let Err(message) = identifier::column(&name) else { return Ok(()) };
+        let advised = message.split_once(" YAML: ").or_else(|| message.split_once(", write "));
+        if let Some((_, advice)) = advised {
+            let read: String = serde_saphyr::from_str(advice).unwrap();
+            let read = identifier::column(&read).unwrap();
+            // Of a name with dots the advice is for all of it, or for the first part that needs it.
+            prop_assert!(read == name || name.split('.').any(|part| part == read), "{message}");
+        }
     }
 
     #[test]

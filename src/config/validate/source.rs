@@ -132,6 +132,12 @@ fn host(checker: &mut Checker<'_>, value: Spanned<String>) -> Option<String> {
         format!("`{host}` is more than a host; write the port as `port`")
     } else if host.contains(['[', ']', '/']) || host.contains(char::is_whitespace) {
         format!("`{host}` is not a host name or an address; write it without brackets, slashes and spaces")
+    } else if let Some(odd) = host.chars().find(|c| !c.is_alphanumeric() && !"-_.:%".contains(*c)) {
+        format!("`{host}` has a `{odd}`, which no host name or address has; write the host alone")
+    } else if !host.contains(char::is_alphanumeric) {
+        format!(
+            "`{host}` is not a host name or an address; write the host alone, such as `db1` or `10.0.0.5`"
+        )
     } else {
         return Some(host);
     };

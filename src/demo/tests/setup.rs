@@ -37,6 +37,25 @@ fn the_configuration_names_the_database_whatever_its_path() {
 }
 
 #[test]
+fn a_configuration_that_no_demo_wrote_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = DemoOptions { folder: folder.path().to_path_buf(), seed: 1, speed: 1.0, episode: None };
+    let file = folder.path().join("sqlqueue-exporter.yaml");
+    for own in ["sources: []\n", "", "# My own.\n# Written by the demo;\n"] {
+        std::fs::write(&file, own).unwrap();
+        let error = prepare(&options).unwrap_err().to_string();
+        assert!(error.contains(file.to_str().unwrap()) && error.contains("`--folder`"), "{error}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), own);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else was written either");
+    }
+    std::fs::remove_file(&file).unwrap();
+    prepare(&options).unwrap();
+    let faster = DemoOptions { speed: 2.0, ..options };
+    let written = prepare(&faster).unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), written.config_yaml());
+}
+
+#[test]
 fn a_second_start_goes_on_but_ends_the_sessions_of_the_first() {
     let lab = Lab::new();
     let db = lab.connect();

@@ -301,8 +301,8 @@ fn reasons(source: &SourceState) -> Vec<ReasonView> {
         .filter(occurred)
         .map(|reason| ReasonView {
             reason: reason.as_str(),
-            meaning: words::meaning(reason),
-            remedy: words::remedy(reason),
+            meaning: reason.meaning(source.dialect),
+            remedy: reason.remedy(source.dialect),
         })
         .collect()
 }

@@ -234,6 +234,18 @@ fn a_missing_table_is_a_failure_and_the_others_are_still_checked() {
 }
 
 #[test]
+fn a_missing_column_is_named_by_its_key() {
+    let fixture = Fixture::new();
+    let ended =
+        fixture.check_targets("    queues:\n      - { name: jobs, preset: lease, enqueued_at: nope }\n");
+    let said = "queue jobs: FAILED (missing_object), no such column: nope, the column of `enqueued_at`\n";
+    assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    let quoted = "\n      - { name: runs, preset: notification_run_log, start: '[no pe]' }\n";
+    let ended = fixture.check_targets(&format!("    run_logs:{quoted}"));
+    assert!(ended.stdout.contains("no such column: no pe, the column of `start`\n"), "{}", ended.stdout);
+}
+
+#[test]
 fn a_missing_database_is_a_failure_that_names_the_file() {
     let ended = run_with(
         "sources: [{ name: db, sqlite: { file: nowhere.db }, queues: [{ name: jobs, preset: lease }] }]",
@@ -241,6 +253,8 @@ fn a_missing_database_is_a_failure_that_names_the_file() {
     );
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stdout.contains("FAILED (connect)") && ended.stdout.contains("nowhere.db"), "{ended:?}");
+    assert!(ended.stdout.contains("Look whether the file is there"), "{ended:?}");
+    assert!(!ended.stdout.contains("host") && !ended.stdout.contains("certificate"), "{ended:?}");
     assert!(!Path::new("nowhere.db").exists());
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::{Problem, Severity, subject};
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetData, TargetState};
+use crate::web::page::Now;
 use crate::web::page::quantity::{counted, span, visible};
 use crate::web::page::source::{age_of, message, target_name};
-use crate::web::page::{Now, words};
 
 pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -99,12 +99,12 @@ fn failure(
     let what = format!(
         "The database {what} (reason {}): {} Affected: {}; {age}.",
         reason.as_str(),
-        words::meaning(reason),
+        reason.meaning(source.dialect),
         names.join(", ")
     );
     Problem {
         detail: first.sampling.last_error.as_ref().map(message),
-        ..Problem::new(severity, visible(&source.name), what).remedy(words::remedy(reason))
+        ..Problem::new(severity, visible(&source.name), what).remedy(reason.remedy(source.dialect))
     }
 }
 

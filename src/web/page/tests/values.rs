@@ -8,7 +8,7 @@ use crate::config::{Outcome, OutcomeWord};
 use crate::sample::{JobState, QueueFacts};
 use crate::source::Reason;
 use crate::state::TargetData;
-use crate::web::page::words;
+use crate::statement::Dialect;
 
 #[track_caller]
 fn assert_says(world: &World, expected: &str) {
@@ -166,12 +166,14 @@ fn a_line_does_not_lead_through_a_hole() {
 }
 
 #[test]
-fn every_reason_is_explained_once_it_occurred() {
-    for reason in Reason::ALL {
+fn every_reason_is_explained_once_it_occurred_as_it_is_of_that_kind_of_database() {
+    let databases = [Dialect::Mssql, Dialect::Sqlite];
+    for (reason, dialect) in Reason::ALL.into_iter().flat_map(|reason| databases.map(|it| (reason, it))) {
         let mut world = World::sampled();
-        assert_silent(&world, words::meaning(reason));
+        world.state.sources[0].dialect = dialect;
+        assert_silent(&world, reason.meaning(dialect));
         world.fail(EVENTS, reason, "near 'Jan Kowalski'");
-        let explained = format!("{} {} {}", reason.as_str(), words::meaning(reason), words::remedy(reason));
+        let explained = format!("{} {} {}", reason.as_str(), reason.meaning(dialect), reason.remedy(dialect));
         assert_says(&world, &explained);
         assert_says(&world, &format!("{} 1", reason.as_str()));
         if matches!(reason, Reason::Decode | Reason::Other) {
@@ -180,5 +182,15 @@ fn every_reason_is_explained_once_it_occurred() {
         } else {
             assert_says(&world, "near 'Jan Kowalski'");
         }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_needs_no_advice_about_a_server() {
+    let mut world = World::sampled();
+    world.fail(JOBS, Reason::Connect, "cannot open q.db");
+    assert_says(&world, "whether the exporter's user may read it");
+    for word in ["TCP", "firewall", "TLS", "certificate"] {
+        assert_silent(&world, word);
     }
 }

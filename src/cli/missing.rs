@@ -1,0 +1,101 @@
+//! A column that is missing, named by the key of the configuration that wants it.
+
+use crate::config::{MappedColumn, TargetConfig};
+use crate::source::{Reason, SourceError};
+
+/// What SQLite says before the name, which has the statement's alias of the table in front of it.
+const SQLITE: &str = "no such column: ";
+
+/// What the driver of SQL Server says before the server's words, in whatever language, in which the name
+/// stands in quotes.
+const MSSQL: &str = "error 207, ";
+
+/// The error, with the keys of the target that name the column that is missing, if one is.
+pub(super) fn explained(target: TargetConfig<'_>, error: SourceError) -> SourceError {
+    if error.reason != Reason::MissingObject {
+        return error;
+    }
+    let columns = target.columns();
+    let named = if let Some(name) = error.message.strip_prefix(SQLITE) {
+        let unqualified = name.split_once('.').map_or(name, |(_alias, name)| name);
+        let is_missing = |column: &str| column == name || column == unqualified;
+        columns.iter().find(|mapped| is_missing(mapped.column)).map(|mapped| {
+            let name = mapped.column;
+            (name, format!("{SQLITE}{name}"))
+        })
+    } else if error.message.starts_with(MSSQL) {
+        let is_missing = |column: &str| error.message.contains(&format!("'{column}'"));
+        let named = columns.iter().find(|mapped| is_missing(mapped.column));
+        named.map(|mapped| (mapped.column, error.message.clone()))
+    } else {
+        None
+    };
+    let Some((name, message)) = named else { return error };
+    let keys: Vec<String> = columns
+        .iter()
+        .filter(|mapped| mapped.column == name)
+        .map(|MappedColumn { key, .. }| format!("`{key}`"))
+        .collect();
+    SourceError { message: format!("{message}, the column of {}", keys.join(" and ")), ..error }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        reason = "in a test a panic is how a failure is told"
+    )]
+
+    use super::*;
+    use crate::config::{Config, Environment, parse};
+
+    fn config(keys: &str) -> Config {
+        let yaml = format!(
+            "sources: [{{ name: db, sqlite: {{ file: x }}, queues: [{{ name: q, table: t, lease: {{ kind: none }}, {keys} }}] }}]"
+        );
+        parse(&yaml, "config.yaml".as_ref(), &Environment::empty()).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_explained(keys: &str, message: &str, expected: &str) {
+        let config = config(keys);
+        let target = config.sources[0].targets().next().unwrap();
+        let error = explained(target, SourceError::new(Reason::MissingObject, message));
+        assert_eq!(error.message, expected);
+    }
+
+    const STATE: &str = "state: { column: S, map: { R: ready, D: done } }";
+
+    #[test]
+    fn a_missing_column_is_named_by_its_key_and_without_the_alias() {
+        let keys = format!("{STATE}, enqueued_at: nope");
+        assert_explained(
+            &keys,
+            "no such column: t.nope",
+            "no such column: nope, the column of `enqueued_at`",
+        );
+        assert_explained(&keys, "no such column: t.S", "no such column: S, the column of `state.column`");
+        let dotted = format!("{STATE}, where: {{ '[a.b]': x }}");
+        assert_explained(&dotted, "no such column: t.a.b", "no such column: a.b, the column of `where`");
+    }
+
+    #[test]
+    fn sql_server_says_the_name_in_quotes() {
+        let keys = format!("{STATE}, enqueued_at: {{ column: nope }}, available_at: nope");
+        let said = "error 207, level 16, state 1: Invalid column name 'nope'. (line 3)";
+        assert_explained(&keys, said, &format!("{said}, the column of `available_at` and `enqueued_at`"));
+    }
+
+    #[test]
+    fn what_no_key_names_is_left_as_the_database_says_it() {
+        for said in [
+            "no such column: t.other",
+            "no such table: nope",
+            "error 207, level 16, state 1: Invalid column name 'nopes'. (line 3)",
+            "error 208, level 16, state 1: Invalid object name 'nope'. (line 3)",
+        ] {
+            assert_explained(&format!("{STATE}, enqueued_at: nope"), said, said);
+        }
+    }
+}

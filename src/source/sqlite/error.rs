@@ -1,0 +1,119 @@
+//! From SQLite's errors to a reason and a message.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{ErrorCode, ffi};
+
+use crate::source::{Reason, SourceError};
+
+pub(super) fn is_locked(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// A file that is no open database.
+pub(super) fn refused(file: &Path, cause: &dyn fmt::Display) -> SourceError {
+    SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
+}
+
+/// Why the file cannot be read, where SQLite's own words do not tell what the system said, or are about
+/// writing although nothing is ever written.
+fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
+    let code = cause.extended_code;
+    let lacks_files = code == ffi::SQLITE_READONLY_DIRECTORY || cause.code == ErrorCode::CannotOpen;
+    if code == ffi::SQLITE_READONLY_ROLLBACK {
+        let journal = beside(file, "-journal");
+        return Some(format!(
+            "a writer died in the middle of a transaction, and {} holds what has to be undone; a program that \
+             may write has to open the database",
+            journal.display()
+        ));
+    }
+    if !lacks_files {
+        return None;
+    }
+    // A database in WAL mode needs two more files: see "Read-Only Databases" in SQLite's text on
+    // write-ahead logging.
+    let wal_mode = || {
+        let is_in_it = code == ffi::SQLITE_READONLY_DIRECTORY || beside(file, "-wal").exists();
+        is_in_it.then(|| {
+            "it is in WAL mode, and its -wal and -shm files are not both there, as they are while a program has it \
+             open; the exporter's user may not make them in this folder"
+                .to_owned()
+        })
+    };
+    unreadable(file).or_else(wal_mode)
+}
+
+/// Which of the files of a database is there and may not be read, in the system's words.
+#[cfg(unix)]
+fn unreadable(file: &Path) -> Option<String> {
+    use rustix::fs::{Access, access};
+    // The file must not be opened for this: closing it would take away the locks that another
+    // connection of this process has on it.
+    let files = [file.to_path_buf(), beside(file, "-wal"), beside(file, "-shm")];
+    files.iter().find_map(|file| match access(file, Access::READ_OK) {
+        Err(error) if error == rustix::io::Errno::ACCESS => {
+            Some(format!("{}: {}", file.display(), std::io::Error::from(error)))
+        }
+        Ok(()) | Err(_) => None,
+    })
+}
+
+#[cfg(not(unix))]
+fn unreadable(_file: &Path) -> Option<String> {
+    None
+}
+
+/// The path of a companion of the database file.
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// The driver's error as a reason and a message.
+pub(super) fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
+    if let Some(cause) = error.sqlite_error().and_then(|cause| in_the_way(*cause, file)) {
+        return refused(file, &cause);
+    }
+    let (code, text) = match error {
+        rusqlite::Error::SqliteFailure(cause, Some(text)) => (Some(cause.code), text.clone()),
+        // Its `Display` repeats the whole statement.
+        rusqlite::Error::SqlInputError { error, msg, .. } => (Some(error.code), msg.clone()),
+        other => (other.sqlite_error_code(), other.to_string()),
+    };
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            SourceError::new(Reason::LockTimeout, text)
+        }
+        Some(ErrorCode::OperationInterrupted) => SourceError::new(Reason::Timeout, text),
+        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase) => refused(file, &text),
+        Some(
+            ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly,
+        ) => SourceError::new(Reason::Permission, text),
+        // SQLITE_ERROR: only the text tells.
+        Some(ErrorCode::Unknown)
+            if text.starts_with("no such table") || text.starts_with("no such column") =>
+        {
+            SourceError::new(Reason::MissingObject, text)
+        }
+        Some(ErrorCode::Unknown) => match refused_value(&text) {
+            Some(finding) => SourceError::new(Reason::Decode, finding),
+            None => SourceError::new(Reason::Other, text),
+        },
+        _ => SourceError::new(Reason::Other, text),
+    }
+}
+
+/// What a statement says of a stored value that is not what its column is meant to hold, in the words of
+/// `refuse` in sql/dialect/sqlite.sql. They come as the path of a JSON function, quoted once more.
+fn refused_value(error: &str) -> Option<String> {
+    let path = error.strip_prefix("bad JSON path: '")?.strip_suffix('\'')?.replace("''", "'");
+    let (column, wanted) = path.rsplit_once(" holds ")?;
+    // The aliases of the target's table and of its related table.
+    let name = column.strip_prefix("t.").or_else(|| column.strip_prefix("l.")).unwrap_or(column);
+    Some(format!(
+        "a row whose {name} holds {wanted}: is this the column, and is this its `encoding` or `unit`?"
+    ))
+}
