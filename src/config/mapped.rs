@@ -16,6 +16,19 @@ pub struct MappedColumn<'a> {
     pub key: &'static str,
     /// The column, unquoted.
     pub column: &'a str,
+    /// Which table it is in.
+    pub place: Place,
+}
+
+/// The tables that a target reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The target's own table.
+    Own,
+    /// The related table of a queue, its `lookup`.
+    Related,
+    /// The table behind a view, which a `probe` looks at.
+    Base,
 }
 
 impl<'a> TargetConfig<'a> {
@@ -41,25 +54,32 @@ struct Columns<'a>(Vec<MappedColumn<'a>>);
 
 impl<'a> Columns<'a> {
     fn add(&mut self, key: &'static str, column: impl Into<Option<&'a str>>) {
-        self.0.extend(column.into().map(|column| MappedColumn { key, column }));
+        self.add_in(Place::Own, key, column);
+    }
+
+    fn add_in(&mut self, place: Place, key: &'static str, column: impl Into<Option<&'a str>>) {
+        self.0.extend(column.into().map(|column| MappedColumn { key, column, place }));
     }
 
     fn time(&mut self, key: &'static str, time: Option<&'a TimeColumn>) {
-        self.add(key, time.map(|time| time.column.as_str()));
+        if let Some(time) = time {
+            let place = if time.lookup { Place::Related } else { Place::Own };
+            self.add_in(place, key, time.column.as_str());
+        }
     }
 
     fn duration(&mut self, duration: Option<&'a DurationColumn>) {
         self.add("duration", duration.map(|duration| duration.column.as_str()));
     }
 
-    fn filter(&mut self, key: &'static str, filter: &'a BTreeMap<String, String>) {
-        self.0.extend(filter.keys().map(|column| MappedColumn { key, column }));
+    fn filter(&mut self, place: Place, key: &'static str, filter: &'a BTreeMap<String, String>) {
+        self.0.extend(filter.keys().map(|column| MappedColumn { key, column, place }));
     }
 
     fn target(&mut self, target: &'a Target) {
-        self.filter("where", &target.filter);
+        self.filter(Place::Own, "where", &target.filter);
         if let Some(base) = target.probe.as_ref().and_then(|probe| probe.base_table.as_ref()) {
-            self.filter("probe.where", &base.filter);
+            self.filter(Place::Base, "probe.where", &base.filter);
         }
     }
 
@@ -88,7 +108,7 @@ impl<'a> Columns<'a> {
         self.add("id", queue.id.as_deref());
         self.add("queue_label", queue.queue_label.as_deref());
         if let Some(lookup) = &queue.lookup {
-            self.add("lookup.key", lookup.key.as_str());
+            self.add_in(Place::Related, "lookup.key", lookup.key.as_str());
             self.add("lookup.column", lookup.column.as_str());
         }
     }

@@ -35,7 +35,7 @@ use std::path::Path;
 pub use effective::UnwritableConfig;
 pub use environment::Environment;
 pub use error::{ConfigError, InvalidFile, Problem};
-pub use mapped::MappedColumn;
+pub use mapped::{MappedColumn, Place};
 pub use model::*;
 pub use objectives::{
     AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
