@@ -1,3 +1,4 @@
-{#- What to create when seek.sql finds nothing; printed, never run. -#}
+{#- What to create when seek.sql finds nothing; printed, never run. The ids of a log are unique, and an index
+    that cannot be made so tells that they are not. -#}
 {%- import dialect as db -%}
-CREATE INDEX {{ index }} ON {{ table }} ({{ column }}){{ db.include(others) }};
+CREATE {{ "UNIQUE " if is_unique }}INDEX {{ index }} ON {{ table }} ({{ column }}){{ db.include(others) }};

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::millis;
 use crate::config::TableName;
-use crate::statement::{Dialect, Index, quote};
+use crate::statement::{Dialect, Index, IndexPurpose, quote};
 
 #[derive(Serialize)]
 pub(in crate::statement) struct SeekContext {
@@ -27,6 +27,7 @@ struct Catalog {
 
 #[derive(Serialize)]
 pub(in crate::statement) struct IndexContext {
+    is_unique: bool,
     index: String,
     table: String,
     column: String,
@@ -73,6 +74,7 @@ pub(in crate::statement) fn create_index(dialect: Dialect, index: &Index<'_>) ->
         _ => (TableName(vec![name]), index.table.clone()),
     };
     IndexContext {
+        is_unique: index.purpose == IndexPurpose::NewRows,
         index: quote::table(dialect, &name),
         table: quote::table(dialect, &table),
         column: quote::identifier(dialect, index.column),

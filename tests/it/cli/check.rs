@@ -49,7 +49,7 @@ impl Fixture {
 
 /// The statement that a warning tells to run.
 fn advice(ended: &Ended) -> Option<&str> {
-    ended.stdout.lines().map(str::trim).find(|line| line.starts_with("CREATE INDEX"))
+    ended.stdout.lines().map(str::trim).find(|line| line.starts_with("CREATE "))
 }
 
 #[test]
