@@ -44,20 +44,36 @@ DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME())
     zone takes the offset of the row's own date. A whole number that is no INT is a NUMERIC here, whose
     division leaves a fraction, unless it is cast. -#}
 {%- macro epoch_ms(time) -%}
-{%- if time.encoding == "unix_s" -%}
-CAST({{ stored(time) }} AS BIGINT) * 1000
-{%- elif time.encoding == "unix_ms" -%}
-CAST({{ stored(time) }} AS BIGINT)
-{%- elif time.encoding == "dotnet_ticks" -%}
-(CAST({{ stored(time) }} AS BIGINT) - CAST(621355968000000000 AS BIGINT)) / 10000
+{{ converted(time, stored(time)) }}
+{%- endmacro -%}
+
+{#- The same, NULL where a column of text holds no time. -#}
+{%- macro known_epoch_ms(time) -%}
+{%- if time.encoding != "native" -%}
+{%- set type = "BIGINT" -%}
 {%- elif time.zone == "offset" -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST(SWITCHOFFSET({{ stored(time) }}, '+00:00') AS DATETIME2(3)))
-{%- elif time.zone == "server" -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ stored(time) }}) - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60000
-{%- elif time.zone == "named" -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST({{ stored(time) }} AT TIME ZONE {{ time.zone_name }} AT TIME ZONE 'UTC' AS DATETIME2(3)))
+{%- set type = "DATETIMEOFFSET" -%}
 {%- else -%}
-DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ stored(time) }})
+{%- set type = "DATETIME2" -%}
+{%- endif -%}
+{{ converted(time, "TRY_CAST(" ~ stored(time) ~ " AS " ~ type ~ ")") }}
+{%- endmacro -%}
+
+{%- macro converted(time, value) -%}
+{%- if time.encoding == "unix_s" -%}
+CAST({{ value }} AS BIGINT) * 1000
+{%- elif time.encoding == "unix_ms" -%}
+CAST({{ value }} AS BIGINT)
+{%- elif time.encoding == "dotnet_ticks" -%}
+(CAST({{ value }} AS BIGINT) - CAST(621355968000000000 AS BIGINT)) / 10000
+{%- elif time.zone == "offset" -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST(SWITCHOFFSET({{ value }}, '+00:00') AS DATETIME2(3)))
+{%- elif time.zone == "server" -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ value }}) - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60000
+{%- elif time.zone == "named" -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', CAST({{ value }} AT TIME ZONE {{ time.zone_name }} AT TIME ZONE 'UTC' AS DATETIME2(3)))
+{%- else -%}
+DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', {{ value }})
 {%- endif -%}
 {%- endmacro -%}
 

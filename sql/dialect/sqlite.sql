@@ -28,36 +28,52 @@ CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTE
 json_extract('{}', '{{ column | replace("'", "''") }} holds {{ wanted }}')
 {%- endmacro -%}
 
-{#- A column that holds a number, or an expression of it. Text is one when it is written as SQLite would
-    write it. -#}
-{%- macro number(column, expression=none) -%}
-{%- set value = expression or column -%}
-CASE WHEN {{ value }} IS NULL OR typeof({{ value }}) IN ('integer', 'real') OR CAST(CAST({{ value }} AS INTEGER) AS TEXT) = {{ value }} THEN CAST({{ value }} AS INTEGER) ELSE {{ refuse(column, "no number") }} END
+{#- Whether a value is a number, be it written as text: digits, perhaps with a sign and a fraction. -#}
+{%- macro is_number(value) -%}
+typeof({{ value }}) IN ('integer', 'real') OR ltrim({{ value }}, '+-') GLOB '[0-9]*' AND ltrim({{ value }}, '+-') NOT GLOB '*[^0-9.]*' AND {{ value }} NOT GLOB '*.*.*' AND typeof({{ value }}) = 'text'
+{%- endmacro -%}
+
+{#- A column that holds a number, or a value that was made of it; what is none becomes `otherwise`. -#}
+{%- macro number(column, value=none, otherwise=none) -%}
+CASE WHEN {{ value or column }} IS NULL OR {{ is_number(value or column) }} THEN CAST({{ value or column }} AS INTEGER) ELSE {{ otherwise or refuse(column, "no number") }} END
 {%- endmacro -%}
 
 {#- An id, by which rows are in order: numbers that are stored as text are in another one. -#}
-{%- macro id_number(expression, column) -%}
-CASE WHEN {{ expression }} IS NULL OR typeof({{ expression }}) = 'integer' THEN {{ expression }} ELSE {{ refuse(column, "no whole number") }} END
+{%- macro id_number(value, column) -%}
+CASE WHEN {{ value }} IS NULL OR typeof({{ value }}) IN ('integer', 'real') AND {{ value }} = CAST({{ value }} AS INTEGER) THEN CAST({{ value }} AS INTEGER) ELSE {{ refuse(column, "no whole number") }} END
 {%- endmacro -%}
 
 {#- Native times are ISO 8601 text, which begins with a date: a number would be taken for a Julian day,
-    and a word like `now` for a time. NULL would read as "never" or "at once". -#}
-{%- macro julian_day(time, modifier) -%}
-CASE WHEN {{ stored(time) }} IS NOT NULL THEN ifnull(CASE WHEN {{ stored(time) }} GLOB '[0-9][0-9][0-9][0-9]-*' THEN julianday({{ stored(time) }}{{ modifier }}) END, {{ refuse(time.column, "no time in ISO 8601") }}) END
+    and a word like `now` for a time. A value with an offset is read as the instant it names; `server` is
+    the local time of this machine, by the rules of the row's own date. -#}
+{%- macro julian_day(time, value, otherwise) -%}
+CASE WHEN {{ value }} IS NOT NULL THEN ifnull(CASE WHEN {{ value }} GLOB '[0-9][0-9][0-9][0-9]-*' THEN julianday({{ value }}{{ ", 'utc'" if time.zone == "server" }}) END, {{ otherwise or refuse(time.column, "no time in ISO 8601") }}) END
 {%- endmacro -%}
 
-{#- A value with an offset is read as the instant it names; `server` is the local time of this machine,
-    by the rules of the row's own date. -#}
-{%- macro epoch_ms(time) -%}
+{%- macro converted(time, value, otherwise=none) -%}
 {%- if time.encoding == "unix_s" -%}
-{{ number(time.column, stored(time)) }} * 1000
+{{ number(time.column, value, otherwise) }} * 1000
 {%- elif time.encoding == "unix_ms" -%}
-{{ number(time.column, stored(time)) }}
+{{ number(time.column, value, otherwise) }}
 {%- elif time.encoding == "dotnet_ticks" -%}
-({{ number(time.column, stored(time)) }} - 621355968000000000) / 10000
+({{ number(time.column, value, otherwise) }} - 621355968000000000) / 10000
 {%- else -%}
-CAST(ROUND(({{ julian_day(time, ", 'utc'" if time.zone == "server" else "") }} - 2440587.5) * 86400000) AS INTEGER)
+CAST(ROUND(({{ julian_day(time, value, otherwise) }} - 2440587.5) * 86400000) AS INTEGER)
 {%- endif -%}
+{%- endmacro -%}
+
+{#- A time of a related table is looked up once, however often its value is looked at. -#}
+{%- macro epoch_ms(time) -%}
+{%- if time.lookup -%}
+(SELECT {{ converted(time, "found.value") }} FROM (SELECT {{ stored(time) }} AS value) AS found)
+{%- else -%}
+{{ converted(time, stored(time)) }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The same of the table itself, NULL where the column holds no time. -#}
+{%- macro known_epoch_ms(time) -%}
+{{ converted(time, stored(time), "NULL") }}
 {%- endmacro -%}
 
 {#- NULL as one of several ranges of an index. Not `IS NULL`, which SQLite takes for a constant when

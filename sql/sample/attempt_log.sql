@@ -14,7 +14,7 @@
 
 {{ db.guard(lock_timeout_ms) -}}
 WITH {{ tail.bounds(ended_at or started_at) }},
-{{ tail.entries(columns()) }}
+{{ tail.entries(columns(), ended_at or started_at) }}
 SELECT
     {{ tail.bound_columns() }},
     {{ db.text("read_row.queue") }} AS queue,

@@ -11,7 +11,7 @@
 
 {{ db.guard(lock_timeout_ms) -}}
 WITH {{ tail.bounds(at) }},
-{{ tail.entries(columns()) }}
+{{ tail.entries(columns(), at) }}
 SELECT
     {{ tail.bound_columns() }},
     {{ db.text("read_row.kind") }} AS kind,

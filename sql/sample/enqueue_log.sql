@@ -9,7 +9,7 @@
 
 {{ db.guard(lock_timeout_ms) -}}
 WITH {{ tail.bounds(enqueued_at) }},
-{{ tail.entries(columns()) }}
+{{ tail.entries(columns(), enqueued_at) }}
 SELECT
     {{ tail.bound_columns() }},
     {{ db.text("read_row.queue") }} AS queue

@@ -16,7 +16,7 @@
 
 {{ db.guard(lock_timeout_ms) -}}
 WITH {{ tail.bounds(start) }},
-{{ tail.entries(columns()) }}
+{{ tail.entries(columns(), start) }}
 SELECT
     {{ tail.bound_columns() }},
     {{ db.bigint(db.lock_held(lock.resource) if lock else "NULL") }} AS lock_held,

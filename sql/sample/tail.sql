@@ -15,7 +15,7 @@
     all of them before the first is returned. -#}
 {%- import dialect as db -%}
 {%- import "sample/probe.sql" as probed -%}
-{%- from "sample/time_ms.sql" import time_ms -%}
+{%- from "sample/time_ms.sql" import known_time_ms -%}
 
 {%- macro fits() -%}
 {%- for condition in filter %}{{ "" if loop.first else " AND " }}{{ condition.column }} = {{ condition.value }}{% endfor -%}
@@ -30,7 +30,8 @@ CASE WHEN {{ fits() }} THEN {{ value }} END
 {%- endif -%}
 {%- endmacro -%}
 
-{#- What the table holds now, by its primary key: tells retention and truncation from a quiet log.
+{#- What the table holds now, by its primary key: tells retention and truncation from a quiet log. Times
+    are those of any row, foreign ones too: a table that starts over has younger rows throughout.
     The newest row is looked up like the oldest one: SQLite would read the whole log for a MAX that
     stands in a join. -#}
 {%- macro bounds(time) -%}
@@ -40,14 +41,15 @@ clock AS (
 oldest AS (
     SELECT{{ db.top(1) }}
         {{ id }} AS id,
-        {{ time_ms(time) }} AS time_ms
+        {{ known_time_ms(time) }} AS time_ms
     FROM {{ table }} AS t{{ db.hints() }}
     ORDER BY {{ id }}
 {{- db.limit(1) }}
 ),
 newest AS (
     SELECT{{ db.top(1) }}
-        {{ id }} AS id
+        {{ id }} AS id,
+        {{ known_time_ms(time) }} AS time_ms
     FROM {{ table }} AS t{{ db.hints() }}
     ORDER BY {{ id }} DESC
 {{- db.limit(1) }}
@@ -60,7 +62,9 @@ newest AS (
     {{ db.id_number("oldest.id", id) }} AS oldest_id,
     {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
     {{ db.id_number("newest.id", id) }} AS newest_id,
-    {{ db.id_number("read_row.id", id) }} AS id
+    {{ db.bigint("newest.time_ms") }} AS newest_ms,
+    {{ db.id_number("read_row.id", id) }} AS id,
+    {{ db.bigint("read_row.time_ms") }} AS time_ms
 {%- if filter %},
     {{ db.bigint("read_row.fits") }} AS fits
 {%- endif -%}
@@ -76,18 +80,19 @@ ORDER BY read_row.id
 {{- db.options() }};
 {%- endmacro -%}
 
-{%- macro read_columns(columns) -%}
-{{ columns }}
+{%- macro read_columns(columns, time) -%}
+{{ columns }},
+        {{ known_time_ms(time) }} AS time_ms
 {%- if filter %},
         CASE WHEN {{ fits() }} THEN 1 ELSE 0 END AS fits
 {%- endif -%}
 {%- endmacro -%}
 
-{%- macro entries(columns) -%}
+{%- macro entries(columns, time) -%}
 {%- if mode == "head" -%}
 read_row AS (
     SELECT{{ db.top(batch_size) }}
-        {{ read_columns(columns) }}
+        {{ read_columns(columns, time) }}
     FROM {{ table }} AS t{{ db.hints() }}
     ORDER BY {{ id }} DESC
 {{- db.limit(batch_size) }}
@@ -95,7 +100,7 @@ read_row AS (
 {%- else -%}
 fresh AS (
     SELECT{{ db.top(batch_size) }}
-        {{ read_columns(columns) }}
+        {{ read_columns(columns, time) }}
     FROM {{ table }} AS t{{ db.hints() }}
     WHERE {{ id }} > {{ after }}
     ORDER BY {{ id }}
@@ -108,7 +113,7 @@ missing AS (
 ),
 late AS (
     SELECT{{ db.top(batch_size) }}
-        {{ read_columns(columns) }}
+        {{ read_columns(columns, time) }}
     FROM missing
         {{ db.join_each() }} {{ table }} AS t{{ db.hints() }} ON {{ id }} BETWEEN missing.first_id AND missing.last_id
 {{- db.limit(batch_size) }}

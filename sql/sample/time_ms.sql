@@ -5,3 +5,8 @@
 {%- macro time_ms(time) -%}
 {%- if time %}{{ db.epoch_ms(time) }}{% else %}{{ db.bigint("NULL") }}{% endif -%}
 {%- endmacro -%}
+
+{#- The same of a row that need not be the target's own: NULL where it holds no time. -#}
+{%- macro known_time_ms(time) -%}
+{%- if time %}{{ db.known_epoch_ms(time) }}{% else %}{{ db.bigint("NULL") }}{% endif -%}
+{%- endmacro -%}

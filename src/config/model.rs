@@ -223,6 +223,9 @@ pub struct Target {
     pub probe: Option<Probe>,
     /// How rows that somebody has locked are read.
     pub read_mode: ReadMode,
+    /// Whether a sample can miss rows that are there: those that somebody has locked, in the mode `readpast`
+    /// on SQL Server.
+    pub misses_locked_rows: bool,
     /// Time between two samples.
     pub sample_interval: Duration,
 }

@@ -1,7 +1,7 @@
 //! From the state to the page: which series are shown, and when a gauge is withdrawn.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::families::{self as family, Family};
@@ -54,6 +54,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
     }
     add_source_objectives(page, &of_source(), &source.objectives);
     let mut queues = QueueNames::of(source);
+    let mut reclaims = reclaims_of_two_samples(source, &mut queues);
     for target in &source.targets {
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling, freshness.stale_after);
@@ -71,17 +72,18 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                         add_queue(page, source, name, queue, facts);
                     }
                 }
-                for (name, count) in queue.reclaims.iter().flat_map(|reclaims| &reclaims.counts) {
-                    if !has_history(source, name) && queues.take(&family::LEASE_RECLAIMS, target, name) {
-                        page.add(&family::LEASE_RECLAIMS, of_queue(source, name), Value::Count(*count));
-                    }
-                }
             }
             TargetData::AttemptLog(state) => {
                 add_log(page, labels, &state.log);
                 for (name, queue) in &state.log.series {
                     if queues.take(&family::ATTEMPTS, target, name) {
                         add_attempts(page, source, name, state, queue);
+                        if state.told.reclaims {
+                            reclaims
+                                .entry(name)
+                                .and_modify(|count| *count = queue.reclaims().max(*count))
+                                .or_insert(queue.reclaims());
+                        }
                     }
                 }
             }
@@ -96,6 +98,9 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
             TargetData::RunLog(log) => add_run_log(page, labels, log, fresh),
             TargetData::ControlTable(control) => add_control_table(page, labels, control, fresh),
         }
+    }
+    for (name, count) in reclaims {
+        page.add(&family::LEASE_RECLAIMS, of_queue(source, name), Value::Count(count));
     }
 }
 
@@ -133,14 +138,23 @@ const fn is_labelled(target: &TargetState) -> bool {
     }
 }
 
-/// Whether an attempt history counts the reclaims of a queue. That is exact, so it is what is shown. The
-/// configuration decides, not what the tables have shown so far: a counter must not go over from one
-/// count to the other.
-fn has_history(source: &SourceState, queue: &str) -> bool {
-    source.targets.iter().any(|target| match &target.data {
-        TargetData::AttemptLog(log) => log.told.reclaims && (log.labelled || target.name == queue),
-        _ => false,
-    })
+/// The reclaims that the samples of queues tell of. An attempt history tells of every one, so that its
+/// count is the higher one, unless it was added later; the higher one is shown, because a counter must not
+/// fall when the history comes to name the queue.
+fn reclaims_of_two_samples<'a>(
+    source: &'a SourceState,
+    queues: &mut QueueNames<'a>,
+) -> BTreeMap<&'a str, u64> {
+    let mut found = BTreeMap::new();
+    for target in &source.targets {
+        let TargetData::Queue(QueueState { reclaims: Some(reclaims), .. }) = &target.data else { continue };
+        for (name, count) in &reclaims.counts {
+            if queues.take(&family::LEASE_RECLAIMS, target, name) {
+                found.insert(name.as_str(), *count);
+            }
+        }
+    }
+    found
 }
 
 fn is_fresh(target: &TargetState, freshness: Freshness) -> bool {
@@ -240,7 +254,6 @@ fn add_attempts<'a>(
         (&family::RETRIES, state.told.retries, Value::Count(queue.retries)),
         (&family::COMPLETION_DELAY, state.told.delays, Value::Histogram(&queue.completion_delay)),
         (&family::ATTEMPT_DURATION, state.told.durations, Value::Histogram(&queue.duration)),
-        (&family::LEASE_RECLAIMS, state.told.reclaims, Value::Count(queue.reclaims())),
     ];
     for (family, told, value) in series {
         if told {

@@ -21,15 +21,22 @@ use serde::{Deserialize, Serialize};
 use crate::config::TargetConfig;
 use crate::source::{Rows, SourceError};
 
-/// The bounds of a log, by its ascending id.
+/// The bounds of a log, by its ascending id. Times are in milliseconds since 1970-01-01T00:00:00Z, and
+/// those of rows that do not fit the target's predicate, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The lowest id that the table holds.
     pub oldest_id: Option<i64>,
-    /// The time of that row, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time of that row.
     pub oldest_ms: Option<i64>,
     /// The highest id that the table holds.
     pub newest_id: Option<i64>,
+    /// The time of that row.
+    #[serde(default)]
+    pub newest_ms: Option<i64>,
+    /// The latest time of the rows that the sample read.
+    #[serde(default)]
+    pub latest_ms: Option<i64>,
 }
 
 /// What one sample read of a log that grows by id.

@@ -73,13 +73,14 @@ impl<'a> Reader<'a> {
         entry: impl Fn(i64, Row<'a>) -> Result<T, SourceError>,
     ) -> Result<LogSample<T>, SourceError> {
         let first = self.first()?;
-        let (now_ms, bounds) = (first.required_int("now_ms")?, first.bounds()?);
+        let (now_ms, mut bounds) = (first.required_int("now_ms")?, first.bounds()?);
         let (mut rows, mut foreign) = (Vec::new(), Vec::new());
         for row in self.rows() {
             // A row without an id stands for "nothing new".
             let Some(id) = row.int("id")? else {
                 continue;
             };
+            bounds.latest_ms = bounds.latest_ms.max(row.int("time_ms")?);
             if !target.filter.is_empty() && row.required_int("fits")? == 0 {
                 foreign.push(id);
             } else {
@@ -180,6 +181,8 @@ impl<'a> Row<'a> {
             oldest_id: self.int("oldest_id")?,
             oldest_ms: self.int("oldest_ms")?,
             newest_id: self.int("newest_id")?,
+            newest_ms: self.int("newest_ms")?,
+            latest_ms: None,
         })
     }
 }

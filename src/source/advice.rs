@@ -19,7 +19,8 @@ impl Reason {
             (Self::Timeout, _) => "The database did not answer within query_timeout.",
             (Self::LockTimeout, Dialect::Mssql) => {
                 "Somebody held a lock on the page or the table for longer than lock_timeout. Rows that are locked \
-                 one by one are passed over and never cause this."
+                 one by one are passed over, unless read_mode is read_committed or they are those of a related \
+                 table."
             }
             (Self::LockTimeout, Dialect::Sqlite) => "Somebody was writing for longer than lock_timeout.",
             (Self::Deadlock, _) => {

@@ -101,7 +101,7 @@ impl AttemptLogState {
         sample: LogSample<Attempt>,
         max_label_values: usize,
     ) -> Progress {
-        let reading = Reading::of(log.late_window, Duration::ZERO, log.batch_size);
+        let reading = Reading::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
         let limits = Limits { reading, max_label_values };
         self.log.apply(sample, limits, |_, _| {}, AttemptState::count)
     }

@@ -50,7 +50,7 @@ impl ControlTableState {
         sample: LogSample<Notification>,
         max_label_values: usize,
     ) -> Progress {
-        let reading = Reading::of(control.late_window, Duration::ZERO, control.batch_size);
+        let reading = Reading::of(&control.target, control.late_window, Duration::ZERO, control.batch_size);
         let limits = Limits { reading, max_label_values };
         let progress = self.log.apply(
             sample,

@@ -136,7 +136,10 @@ impl RunLogState {
         self.now_ms = sample.now_ms;
         self.lock = lock_held.map(|held| LockState::after(self.lock, held, sample.now_ms));
         let open = log.mutable.map_or(Duration::ZERO, |mutable| mutable.open_window);
-        let limits = Limits { reading: Reading::of(log.late_window, open, log.batch_size), max_label_values };
+        let limits = Limits {
+            reading: Reading::of(&log.target, log.late_window, open, log.batch_size),
+            max_label_values,
+        };
         let (skips, newest, runs) = (&mut self.consecutive_skips, &mut self.newest_run_id, &mut self.runs);
         let remember = |step: &mut StepState, entry: &StepEntry| {
             let is_run = log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step);

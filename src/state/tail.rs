@@ -19,13 +19,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use self::known::Known;
+use self::known::{Known, Sight};
 use self::missing::MissingIds;
+use crate::config::Target;
 use crate::sample::Bounds;
 use crate::statement::{GAPS_PER_SAMPLE, TailRequest};
 
 /// The most open rows that are followed; beyond it the oldest are given up.
 const MAX_OPEN: usize = 1_024;
+
+/// The watermark of a reader that began with an empty table.
+const NOTHING_READ: i64 = 0;
 
 /// How far below the oldest row a new reader looks for rows that are on their way.
 const START_REACH: i64 = 1_000;
@@ -90,6 +94,8 @@ pub struct Reading {
     pub open_window: Duration,
     /// How many new rows, and how many awaited ones, a sample looks at at most, foreign ones included.
     pub batch_size: usize,
+    /// Whether a sample can miss rows that are there.
+    pub misses_rows: bool,
 }
 
 /// What a sample means for the tail.
@@ -122,8 +128,9 @@ pub struct Progress {
 
 impl Reading {
     /// How a target is read.
-    pub(super) fn of(late_window: Duration, open_window: Duration, batch_size: u32) -> Self {
-        Self { late_window, open_window, batch_size: usize::try_from(batch_size).unwrap_or(usize::MAX) }
+    pub(super) fn of(target: &Target, late_window: Duration, open_window: Duration, batch_size: u32) -> Self {
+        let batch_size = usize::try_from(batch_size).unwrap_or(usize::MAX);
+        Self { late_window, open_window, batch_size, misses_rows: target.misses_locked_rows }
     }
 }
 
@@ -187,15 +194,16 @@ impl Tail {
     /// Takes the rows, ascending by id, of a sample that answered [`Tail::request`].
     pub fn accept(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, reading: Reading) -> Progress {
         let Some(watermark) = self.watermark else {
-            return self.start(rows, bounds, now_ms);
+            return self.start(rows, bounds, now_ms, reading);
         };
-        if self.known == Known::default() {
-            self.known.note(&[], self.bounds); // a state file of a version that did not save it
+        if self.known == Known::default() && watermark != NOTHING_READ {
+            self.known = Known::of_last_sample(self.bounds); // a state file of a version that did not save it
         }
-        if self.started_over(watermark, bounds) {
-            return self.start_over(bounds, now_ms);
+        if self.started_over(bounds) {
+            return self.start_over(bounds, now_ms, reading);
         }
         let mut progress = Progress { lost_end: self.lost_its_end(watermark, bounds), ..Progress::default() };
+        let was_of_the_table = self.shows_this_table(bounds);
         let asked = self.asked(i64::try_from(reading.batch_size).unwrap_or(i64::MAX));
         for (position, row) in rows.iter().enumerate() {
             self.take(position, *row, now_ms, &mut progress);
@@ -203,7 +211,15 @@ impl Tail {
         let fresh = rows.iter().filter(|row| row.id > watermark).count();
         let had_room = rows.len() - fresh < reading.batch_size;
         progress.more = fresh >= reading.batch_size || !had_room;
-        self.note(rows, bounds);
+        let is_late = |position: &usize| rows.get(*position).is_some_and(|row| row.id <= watermark);
+        let took = |positions: &[usize]| positions.iter().any(is_late);
+        let sight = Sight {
+            of_late_rows: took(&progress.count) || took(&progress.open),
+            // A row that was awaited is one of this table, also when nothing awaits it any more.
+            of_the_table: was_of_the_table || self.shows_this_table(bounds),
+            ..self.sight(bounds, reading)
+        };
+        self.note(rows, bounds, now_ms, sight);
         self.turn = self.turn.wrapping_add(asked.len());
         // What the sample had no room for was not looked at, and is not given up.
         if had_room {
@@ -215,7 +231,7 @@ impl Tail {
 
     /// Begins at the end of the log: the rows of the head sample are known, and not counted. Ids
     /// missing among them are awaited, because a row can be on its way while the exporter starts.
-    fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64) -> Progress {
+    fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, reading: Reading) -> Progress {
         let mut progress = Progress::default();
         // Where the sample reaches down to the oldest row, the ids below it are missing as well.
         let reaches_down = rows.first().is_some_and(|row| Some(row.id) == bounds.oldest_id);
@@ -230,15 +246,36 @@ impl Tail {
             }
             before = Some(row.id);
         }
-        self.watermark = Some(before.or(bounds.newest_id).unwrap_or(0));
-        self.note(rows, bounds);
+        self.watermark = Some(before.or(bounds.newest_id).unwrap_or(NOTHING_READ));
+        self.note(rows, bounds, now_ms, self.sight(bounds, reading));
         self.limit(&mut progress);
         progress
     }
 
-    fn note(&mut self, rows: &[TailRow], bounds: Bounds) {
+    fn note(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, sight: Sight) {
         self.bounds = bounds;
-        self.known.note(rows, bounds);
+        let awaited = self.missing.iter().next().map(|range| range.first);
+        self.known.note(rows, awaited, bounds, now_ms, sight);
+    }
+
+    /// What a sample without late rows says.
+    fn sight(&self, bounds: Bounds, reading: Reading) -> Sight {
+        Sight {
+            of_the_end: bounds.newest_id.is_some() && bounds.newest_id >= self.watermark,
+            of_the_table: self.shows_this_table(bounds),
+            of_late_rows: false,
+            is_partial: reading.misses_rows,
+        }
+    }
+
+    /// Whether the newest row is one of the table that was read.
+    fn shows_this_table(&self, bounds: Bounds) -> bool {
+        bounds.newest_id.is_some_and(|newest| !self.is_behind(newest))
+    }
+
+    /// Whether the newest row is older than one that was read, and none that was awaited.
+    fn is_behind(&self, newest: i64) -> bool {
+        self.watermark.is_some_and(|watermark| newest < watermark) && !self.missing.contains(newest)
     }
 
     /// One row: new above the watermark, awaited below it, or read before.
@@ -268,11 +305,9 @@ impl Tail {
         }
     }
 
-    /// Ids went backwards: the newest row is older than the watermark, it is not one that was awaited,
-    /// and the table holds other rows than before.
-    fn started_over(&self, watermark: i64, bounds: Bounds) -> bool {
-        let is_behind = |newest: i64| newest < watermark && !self.missing.contains(newest);
-        bounds.newest_id.is_some_and(is_behind) && self.known.is_another(bounds)
+    /// Ids went backwards, and the table holds other rows than before.
+    fn started_over(&self, bounds: Bounds) -> bool {
+        bounds.newest_id.is_some_and(|newest| self.is_behind(newest)) && self.known.is_another(bounds)
     }
 
     /// Whether rows that were read are gone from the end of the log with this sample.
@@ -283,12 +318,12 @@ impl Tail {
 
     /// Everything the table holds now is new. It is read from its lowest id by the next sample; what
     /// this one returned was asked with the old watermark. Ids below may be on their way.
-    fn start_over(&mut self, bounds: Bounds, now_ms: i64) -> Progress {
+    fn start_over(&mut self, bounds: Bounds, now_ms: i64, reading: Reading) -> Progress {
         let before = std::mem::take(self);
         let oldest = bounds.oldest_id.unwrap_or(1);
         self.watermark = Some(oldest.saturating_sub(1));
         self.missing.add_between(oldest.saturating_sub(START_REACH), oldest, now_ms);
-        self.note(&[], bounds);
+        self.note(&[], bounds, now_ms, self.sight(bounds, reading));
         Progress {
             reset: true,
             more: true,

@@ -20,6 +20,8 @@ struct Row {
     id: i64,
     /// How many times the table had been truncated when it was written.
     epoch: i64,
+    /// When its transaction took the id.
+    time_ms: i64,
     label: String,
     open: bool,
 }
@@ -90,9 +92,13 @@ struct World {
     epoch: i64,
     /// Whether rows have times.
     timed: bool,
+    /// Whether locked rows are not shown, and so an empty table may not be empty.
+    misses_rows: bool,
     locked: u64,
     /// Ids taken by transactions that are not committed.
     in_flight: Vec<i64>,
+    /// When each id was taken last.
+    begun_ms: BTreeMap<i64, i64>,
     table: BTreeMap<i64, Row>,
     log: RowLog,
     started: bool,
@@ -111,8 +117,10 @@ impl World {
             next_id: 1,
             epoch: 0,
             timed: true,
+            misses_rows: true,
             locked: 0,
             in_flight: Vec::new(),
+            begun_ms: BTreeMap::new(),
             table: BTreeMap::new(),
             log: RowLog::default(),
             started: false,
@@ -126,13 +134,16 @@ impl World {
     fn happen(&mut self, event: Event) {
         match event {
             Event::Begin => {
+                self.now_ms += 1;
+                self.begun_ms.insert(self.next_id, self.now_ms);
                 self.in_flight.push(self.next_id);
                 self.next_id += 1;
             }
             Event::Commit { which, open } => {
                 if let Some(id) = pick(&mut self.in_flight, which) {
                     let label = format!("step-{}", id % 5);
-                    self.table.insert(id, Row { id, epoch: self.epoch, label, open });
+                    let time_ms = self.begun_ms[&id];
+                    self.table.insert(id, Row { id, epoch: self.epoch, time_ms, label, open });
                     if !self.started && !open {
                         self.excused.insert(id);
                     }
@@ -199,6 +210,7 @@ impl World {
                 }
             }
             Event::Truncate => {
+                self.now_ms += 2_000;
                 self.table.clear();
                 self.in_flight.clear();
                 self.next_id = 1;
@@ -224,12 +236,20 @@ impl World {
         let looked_at = answer(&self.log.tail.request(BATCH), &table);
         let (rows, foreign): (Vec<Row>, Vec<Row>) =
             looked_at.into_iter().partition(|row| row.fits() || !self.filtered);
+        let time = |row: &Row| self.timed.then_some(row.time_ms);
         let bounds = Bounds {
             oldest_id: table.keys().next().copied(),
-            oldest_ms: table.values().next().filter(|_| self.timed).map(|row| key(row.epoch, row.id)),
+            oldest_ms: table.values().next().and_then(time),
             newest_id: table.keys().next_back().copied(),
+            newest_ms: table.values().next_back().and_then(time),
+            latest_ms: rows.iter().chain(&foreign).filter_map(time).max(),
         };
-        let reading = Reading { late_window: LATE, open_window: OPEN, batch_size: BATCH as usize };
+        let reading = Reading {
+            late_window: LATE,
+            open_window: OPEN,
+            batch_size: BATCH as usize,
+            misses_rows: self.misses_rows,
+        };
         let foreign = foreign.iter().map(|row| row.id).collect();
         self.log.apply(
             LogSample { now_ms: self.now_ms, bounds, rows, foreign },
@@ -336,6 +356,41 @@ proptest! {
             );
         }
     }
+
+    #[test]
+    fn every_row_after_a_truncation_counts_where_no_row_is_missed_or_rows_have_times(
+        // More than after: what is past the old end by the next sample cannot be told.
+        (after, before) in (2_usize..40).prop_flat_map(|after| (Just(after), after + 2..after + 40)),
+        rolled_back in 0_usize..3,
+        was_seen_empty in any::<bool>(),
+        misses_rows in any::<bool>(),
+    ) {
+        let mut world = World::new(false);
+        world.misses_rows = misses_rows;
+        world.timed = misses_rows || !was_seen_empty;
+        world.happen(Event::Sample);
+        world.happen(Event::Burst { pairs: before });
+        for _ in 0..20 {
+            world.happen(Event::Sample);
+        }
+        world.happen(Event::Truncate);
+        if was_seen_empty {
+            world.happen(Event::Sample);
+        }
+        for _ in 0..rolled_back {
+            world.happen(Event::Begin);
+            world.happen(Event::Rollback { which: 0 });
+        }
+        world.now_ms += 2_000;
+        world.happen(Event::Burst { pairs: after });
+        for _ in 0..50 {
+            world.happen(Event::Sample);
+        }
+        for id in world.table.keys() {
+            prop_assert_eq!(world.times_counted(*id), 1, "row {}", id);
+        }
+    }
+
     #[test]
     fn no_row_is_counted_twice_whatever_is_hidden_and_truncated(
         events in proptest::collection::vec(prop_oneof![20 => event(), 1 => Just(Event::Truncate)], 1..150),

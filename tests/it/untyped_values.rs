@@ -39,7 +39,7 @@ fn of_queue(family: &str) -> String {
 async fn what_is_no_time_is_an_error_and_no_age() {
     for (encoding, values) in [
         ("native", ["'30.11.2026 11:00'", "0", "2461375.5", "'2026'", "'now'", "''", "x'32'"].as_slice()),
-        ("unix_s", &["'2026-11-30 11:00:00'", "'garbage'", "''", "x'31'", "'1796039940.5'"]),
+        ("unix_s", &["'2026-11-30 11:00:00'", "'garbage'", "''", "x'31'", "'18:00'", "'1.2.3'", "'-'"]),
         ("unix_ms", &["'2026-11-30 11:00:00'", "''"]),
         ("dotnet_ticks", &["'2026-11-30 11:00:00'", "''"]),
     ] {
@@ -55,7 +55,9 @@ async fn what_is_no_time_is_an_error_and_no_age() {
 
 #[tokio::test]
 async fn a_number_is_one_as_text_too() {
-    for value in ["1796039940", "'1796039940'", "1796039940.7"] {
+    for value in
+        ["1796039940", "'1796039940'", "1796039940.7", "'1796039940.5'", "'01796039940'", "'+1796039940'"]
+    {
         let series = page_of(&[value], &queue("enqueued_at: { column: V, encoding: unix_s }")).await;
         series.assert(&of_queue("oldest_ready_age_seconds"), 60.0);
     }
@@ -86,6 +88,17 @@ async fn a_duration_that_is_no_number_is_not_observed_as_nothing() {
     ] {
         assert_refused(&page_of(&[value], &run_log(mapping)).await, value);
     }
+}
+
+#[tokio::test]
+async fn an_id_is_a_whole_number_though_its_column_keeps_fractions() {
+    let bench = Bench::new(&[]);
+    bench.execute("CREATE TABLE T (Id REAL PRIMARY KEY)");
+    let exporter = bench.exporter("    enqueue_logs:\n      - { name: q, table: T, id: Id }\n");
+    exporter.sample_once().await;
+    bench.execute("INSERT INTO T VALUES (1), (2.0), (3)");
+    exporter.sample_once().await;
+    Series::of(&exporter).assert(&of_queue("enqueued_total"), 3.0);
 }
 
 #[tokio::test]

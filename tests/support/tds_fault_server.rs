@@ -439,7 +439,9 @@ fn answer(contains: &impl Fn(&str) -> bool) -> Vec<u8> {
             "oldest_id",
             "oldest_ms",
             "newest_id",
+            "newest_ms",
             "id",
+            "time_ms",
             "lock_held",
             "step",
             "outcome",
@@ -449,7 +451,7 @@ fn answer(contains: &impl Fn(&str) -> bool) -> Vec<u8> {
             "candidates",
         ]
     } else {
-        &["now_ms", "oldest_id", "oldest_ms", "newest_id", "id", "kind", "at_ms"]
+        &["now_ms", "oldest_id", "oldest_ms", "newest_id", "newest_ms", "id", "time_ms", "kind", "at_ms"]
     };
     let texts = ["queue", "state", "step", "outcome", "kind"];
     let kind = |name: &str| if texts.contains(&name) { Kind::NVarChar } else { Kind::Integer(8) };

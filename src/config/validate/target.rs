@@ -146,6 +146,7 @@ impl Checker<'_> {
             filter,
             probe: probe.ok()?,
             read_mode: scope.read_mode,
+            misses_locked_rows: scope.backend == Backend::Mssql && scope.read_mode == ReadMode::ReadPast,
             sample_interval,
         })
     }

@@ -9,24 +9,74 @@ use crate::sample::Bounds;
 /// What was seen of a table, all samples together; `None` before a row was seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Known {
-    /// The lowest id that a sample saw.
+    /// The lowest id that a sample saw, or that was awaited.
     lowest_id: Option<i64>,
-    /// The lowest and the highest id that the last sample saw, of those that saw any.
-    oldest_id: Option<i64>,
+    /// The highest id that the last sample saw, of those that saw any.
     newest_id: Option<i64>,
-    /// The latest time that an oldest row had, in milliseconds since the epoch.
+    /// The latest time of a row that was read, or seen while the newest rows were there, in milliseconds
+    /// since the epoch.
     latest_ms: Option<i64>,
+    /// The table was empty since the newest rows were there.
+    #[serde(default)]
+    emptied: bool,
+    /// Rows that were awaited came since the newest rows were there: the table is the same for good, since
+    /// they would be counted again in another one.
+    #[serde(default)]
+    went_on: bool,
+}
+
+/// What a sample says of the rows that were read before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sight {
+    /// The newest of them is there, or one that is newer.
+    pub(super) of_the_end: bool,
+    /// The newest row that is there was awaited, or [`Self::of_the_end`].
+    pub(super) of_the_table: bool,
+    /// Rows that were awaited came.
+    pub(super) of_late_rows: bool,
+    /// Rows can be there that the sample did not see.
+    pub(super) is_partial: bool,
 }
 
 impl Known {
-    /// Takes what a sample saw.
-    pub(super) fn note(&mut self, rows: &[TailRow], bounds: Bounds) {
+    /// What a reader has to believe that remembers the last sample only. Without a row in that, no id is
+    /// surely one that was never seen.
+    pub(super) fn of_last_sample(bounds: Bounds) -> Self {
+        Self {
+            lowest_id: Some(bounds.oldest_id.unwrap_or(i64::MIN)),
+            newest_id: bounds.newest_id,
+            latest_ms: bounds.oldest_ms,
+            emptied: false,
+            went_on: false,
+        }
+    }
+
+    /// Takes what a sample saw at `now_ms`, by the database's clock; `awaited` is the lowest id that is
+    /// awaited now.
+    pub(super) fn note(
+        &mut self,
+        rows: &[TailRow],
+        awaited: Option<i64>,
+        bounds: Bounds,
+        now_ms: i64,
+        sight: Sight,
+    ) {
         // A row can be locked when the oldest one is looked for, and free when the new ones are read.
         let oldest_id = bounds.oldest_id.into_iter().chain(rows.first().map(|row| row.id)).min();
-        self.lowest_id = self.lowest_id.into_iter().chain(oldest_id).min();
-        self.oldest_id = oldest_id.or(self.oldest_id);
+        // A row that nothing awaits any more can still come.
+        let lowest_id = if oldest_id.is_some() { oldest_id.into_iter().chain(awaited).min() } else { None };
+        self.lowest_id = self.lowest_id.into_iter().chain(lowest_id).min();
         self.newest_id = bounds.newest_id.or(self.newest_id);
-        self.latest_ms = self.latest_ms.max(bounds.oldest_ms);
+        self.emptied |= bounds.newest_id.is_none() && !sight.is_partial;
+        self.emptied &= !sight.of_the_table;
+        self.went_on |= sight.of_late_rows;
+        self.went_on &= !sight.of_the_end;
+        // What was read belongs to the table in any case.
+        let of_the_ends =
+            [bounds.oldest_ms, bounds.newest_ms].into_iter().flatten().filter(|_| sight.of_the_table);
+        let times = of_the_ends.chain(bounds.latest_ms);
+        // A time to come says nothing: rows of today would look older than it for long.
+        self.latest_ms = self.latest_ms.max(times.map(|ms| ms.min(now_ms)).max());
     }
 
     /// The highest id that the last sample saw, of those that saw any.
@@ -38,19 +88,18 @@ impl Known {
     /// rows than those that were seen. When in doubt they are the same: a row that is counted twice is
     /// worse than one that is reported as lost.
     ///
-    /// Where rows have times, other rows are younger: the oldest one is younger than any oldest row
-    /// before, although its id is not higher. Where they have none, only ids below all that were ever
-    /// seen are surely other rows.
+    /// They are others when all ids are below all that were ever seen. And, unless awaited rows have come
+    /// since, when the table was empty in between, and when the oldest and the newest row are both younger
+    /// than every row before. Of a single row the time could have been written anew; the next one decides.
     pub(super) fn is_another(&self, bounds: Bounds) -> bool {
         let (Some(oldest), Some(newest)) = (bounds.oldest_id, bounds.newest_id) else {
             return false; // an empty table says nothing about the ids to come
         };
-        let (Some(oldest_before), Some(lowest)) = (self.oldest_id, self.lowest_id) else {
-            return true; // nothing was ever seen, so nothing was counted
+        let is_below = self.lowest_id.is_none_or(|lowest| newest < lowest);
+        let is_younger = |time_ms: Option<i64>| {
+            self.latest_ms.zip(time_ms).is_some_and(|(latest_ms, time_ms)| latest_ms < time_ms)
         };
-        match (self.latest_ms, bounds.oldest_ms) {
-            (Some(latest_ms), Some(now_ms)) => oldest <= oldest_before && latest_ms < now_ms,
-            _ => newest < lowest,
-        }
+        let all_younger = oldest < newest && is_younger(bounds.oldest_ms) && is_younger(bounds.newest_ms);
+        is_below || (!self.went_on && (self.emptied || all_younger))
     }
 }

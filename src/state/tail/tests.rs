@@ -12,18 +12,22 @@ const READING: Reading = Reading {
     late_window: Duration::from_secs(600),
     open_window: Duration::from_secs(3_600),
     batch_size: 100,
+    misses_rows: true,
 };
 
 fn rows(ids: impl IntoIterator<Item = i64>, stage: Stage) -> Vec<TailRow> {
     ids.into_iter().map(|id| TailRow { id, stage }).collect()
 }
 
-/// The bounds of a table that shows these rows, lowest and highest id, and the time of the lowest.
-const fn bounds(ids: (i64, i64), oldest_ms: Option<i64>) -> Bounds {
-    Bounds { oldest_id: Some(ids.0), oldest_ms, newest_id: Some(ids.1) }
+/// The bounds of a table that shows these rows, lowest and highest id, a second apart from id to id, and
+/// the time of the lowest.
+fn bounds(ids: (i64, i64), oldest_ms: Option<i64>) -> Bounds {
+    let newest_ms = oldest_ms.map(|ms| ms + (ids.1 - ids.0) * 1_000);
+    Bounds { oldest_id: Some(ids.0), oldest_ms, newest_id: Some(ids.1), newest_ms, latest_ms: None }
 }
 
-const NO_ROWS: Bounds = Bounds { oldest_id: None, oldest_ms: None, newest_id: None };
+const NO_ROWS: Bounds =
+    Bounds { oldest_id: None, oldest_ms: None, newest_id: None, newest_ms: None, latest_ms: None };
 
 /// A tail that has begun at the end of an empty table.
 fn begun() -> Tail {
@@ -85,6 +89,76 @@ fn a_table_that_was_truncated_is_found_out_though_it_was_empty_for_a_while() {
     assert!(progress.reset && progress.more);
     let progress = tail.accept(&rows(1..=2, Stage::Over), younger, NOW_MS, READING);
     assert_eq!((progress.count, progress.reset), (vec![0, 1], false));
+}
+
+#[test]
+fn of_a_single_younger_row_the_next_one_decides_whether_the_table_is_another() {
+    let mut tail = having_read_three(true);
+    // Written anew, or the first of another table.
+    assert!(!tail.see(bounds((1, 1), Some(9_000))).reset);
+    assert!(!tail.see(bounds((1, 1), Some(9_000))).reset);
+    assert!(tail.see(bounds((1, 2), Some(9_000))).reset);
+}
+
+#[test]
+fn a_row_whose_time_is_written_anew_does_not_make_another_table() {
+    let mut tail = having_read_three(true);
+    // Row 3 is purged, and row 1 put back to now.
+    let restamped = Bounds { oldest_ms: Some(9_000), newest_ms: Some(2_000), ..bounds((1, 2), None) };
+    assert!(!tail.see(restamped).reset);
+}
+
+#[test]
+fn times_that_are_not_in_the_order_of_the_ids_do_not_make_another_table() {
+    let mut tail = begun();
+    // Rows 1 and 2 are steps of the run that row 3 sums up, whose start comes before theirs.
+    let run = Bounds { latest_ms: Some(5_000), newest_ms: Some(1_000), ..bounds((1, 3), Some(4_000)) };
+    tail.accept(&rows(1..=3, Stage::Over), run, NOW_MS, READING);
+    assert!(!tail.see(bounds((1, 2), Some(4_000))).reset);
+}
+
+#[test]
+fn a_time_to_come_does_not_hide_that_a_table_started_over() {
+    let mut tail = begun();
+    let ahead = Bounds { latest_ms: Some(i64::MAX), ..bounds((1, 3), Some(1_000)) };
+    tail.accept(&rows(1..=3, Stage::Over), ahead, NOW_MS, READING);
+    assert!(!tail.see(bounds((1, 2), Some(1_000))).reset);
+    assert!(tail.see(bounds((1, 2), Some(NOW_MS + 1_000))).reset);
+}
+
+#[test]
+fn a_table_that_was_truncated_is_found_out_though_its_first_ids_are_not_there() {
+    let mut tail = having_read_three(true);
+    tail.accept(&rows(4..=3_000, Stage::Over), bounds((1, 3_000), Some(1_000)), NOW_MS, READING);
+    assert!(tail.see(bounds((2, 10), Some(4_000_000))).reset);
+}
+
+#[test]
+fn where_no_row_is_missed_a_table_that_was_empty_has_other_rows() {
+    for misses_rows in [false, true] {
+        let reading = Reading { misses_rows, ..READING };
+        let mut tail = having_read_three(false);
+        tail.accept(&[], NO_ROWS, NOW_MS, reading);
+        let progress = tail.accept(&[], bounds((1, 2), None), NOW_MS, reading);
+        assert_eq!(progress.reset, !misses_rows);
+    }
+    // Unless they are newer.
+    let mut tail = having_read_three(false);
+    let reading = Reading { misses_rows: false, ..READING };
+    tail.accept(&[], NO_ROWS, NOW_MS, reading);
+    let progress = tail.accept(&rows([4], Stage::Over), bounds((4, 4), None), NOW_MS, reading);
+    assert_eq!((progress.reset, progress.count), (false, vec![0]));
+    assert!(!tail.accept(&[], bounds((4, 4), None), NOW_MS, reading).reset);
+}
+
+#[test]
+fn a_saved_state_that_does_not_say_what_was_seen_does_not_make_another_table() {
+    let mut tail = having_read_three(false);
+    tail.see(NO_ROWS);
+    let mut saved = serde_json::to_value(&tail).unwrap();
+    saved.as_object_mut().unwrap().remove("known").unwrap();
+    let mut tail: Tail = serde_json::from_value(saved).unwrap();
+    assert!(!tail.see(bounds((1, 2), None)).reset);
 }
 
 #[test]

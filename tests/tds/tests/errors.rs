@@ -145,7 +145,8 @@ async fn a_call_with_other_values_than_registered_fails_its_test() {
     let server = Server::start().await;
     let config = server.config(LOG);
     let target = config.sources[0].targets().next().expect("a target");
-    let columns = ["now_ms", "oldest_id", "oldest_ms", "newest_id", "id", "kind", "at_ms"];
+    let columns =
+        ["now_ms", "oldest_id", "oldest_ms", "newest_id", "newest_ms", "id", "time_ms", "kind", "at_ms"];
     let row = columns.map(|column| if column == "kind" { Value::Null } else { Value::Int(5) });
     let answer = Rows { columns: columns.map(str::to_owned).to_vec(), rows: vec![row.to_vec()] };
     server.answer(&twin(&config, target, &TailRequest::Head), server::rows(&answer)).await;

@@ -42,7 +42,8 @@ fn named(name: &str) -> World {
     let entry = |id, outcome| StepEntry { step: name.to_owned(), ..run(id, outcome) };
     world.run_log(vec![entry(1, Outcome::Ok), run(2, Outcome::Ok), entry(3, Outcome::Error)]);
     let now_ms = world.now.unix_ms;
-    let bounds = Bounds { oldest_id: Some(1), oldest_ms: Some(now_ms), newest_id: Some(1) };
+    let bounds =
+        Bounds { oldest_id: Some(1), oldest_ms: Some(now_ms), newest_id: Some(1), ..Bounds::default() };
     let attempt = Attempt {
         id: 1,
         queue: name.to_owned(),
@@ -107,7 +108,12 @@ fn the_jobs_that_came_into_a_queue_are_counted_on_the_page() {
     assert_eq!(count(&world), "0");
     // What was there before the first sample is not counted.
     for (ids, counted) in [(vec![1], "0"), (vec![2, 3], "2")] {
-        let bounds = Bounds { oldest_id: Some(1), oldest_ms: Some(now_ms), newest_id: ids.last().copied() };
+        let bounds = Bounds {
+            oldest_id: Some(1),
+            oldest_ms: Some(now_ms),
+            newest_id: ids.last().copied(),
+            ..Bounds::default()
+        };
         let rows = ids.into_iter().map(|id| EnqueuedJob { id, queue: "jobs".to_owned() }).collect();
         let jobs = LogSample { now_ms, bounds, rows, foreign: Vec::new() };
         world.apply(ENQUEUED, Sample::EnqueueLog(jobs));

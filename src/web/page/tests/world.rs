@@ -95,7 +95,7 @@ impl World {
     pub(in crate::web::page) fn run_log(&mut self, entries: Vec<StepEntry>) {
         let newest_id = entries.last().map(|entry| entry.id);
         let oldest_ms = Some(self.now.unix_ms - 1_000);
-        let bounds = Bounds { oldest_id: newest_id.map(|_| 1), oldest_ms, newest_id };
+        let bounds = Bounds { oldest_id: newest_id.map(|_| 1), oldest_ms, newest_id, ..Bounds::default() };
         let now_ms = self.now.unix_ms;
         let log = LogSample { now_ms, bounds, rows: entries, foreign: Vec::new() };
         self.apply(RUNS, Sample::RunLog(RunLogSample { lock_held: Some(true), log }));
