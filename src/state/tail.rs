@@ -202,7 +202,7 @@ impl Tail {
         if self.started_over(bounds) {
             return self.start_over(bounds, now_ms, reading);
         }
-        let mut progress = Progress { lost_end: self.lost_its_end(watermark, bounds), ..Progress::default() };
+        let mut progress = Progress::default();
         let was_of_the_table = self.shows_this_table(bounds);
         let asked = self.asked(i64::try_from(reading.batch_size).unwrap_or(i64::MAX));
         for (position, row) in rows.iter().enumerate() {
@@ -220,6 +220,8 @@ impl Tail {
             ..self.sight(bounds, reading)
         };
         self.note(rows, bounds, now_ms, sight);
+        let saw_rows = bounds.newest_id.is_some();
+        progress.lost_end = saw_rows && self.known.has_lost_its_end(reading.misses_rows);
         self.turn = self.turn.wrapping_add(asked.len());
         // What the sample had no room for was not looked at, and is not given up.
         if had_room {
@@ -308,12 +310,6 @@ impl Tail {
     /// Ids went backwards, and the table holds other rows than before.
     fn started_over(&self, bounds: Bounds) -> bool {
         bounds.newest_id.is_some_and(|newest| self.is_behind(newest)) && self.known.is_another(bounds)
-    }
-
-    /// Whether rows that were read are gone from the end of the log with this sample.
-    fn lost_its_end(&self, watermark: i64, bounds: Bounds) -> bool {
-        let reached = |newest: Option<i64>| newest.is_some_and(|newest| newest >= watermark);
-        reached(self.known.newest_id()) && bounds.newest_id.is_some() && !reached(bounds.newest_id)
     }
 
     /// Everything the table holds now is new. It is read from its lowest id by the next sample; what

@@ -11,8 +11,9 @@ use crate::sample::Bounds;
 pub(super) struct Known {
     /// The lowest id that a sample saw, or that was awaited.
     lowest_id: Option<i64>,
-    /// The highest id that the last sample saw, of those that saw any.
-    newest_id: Option<i64>,
+    /// How many samples in a row saw rows, and none as new as the newest that was read.
+    #[serde(default)]
+    short: u32,
     /// The latest time of a row that was read, or seen while the newest rows were there, in milliseconds
     /// since the epoch.
     latest_ms: Option<i64>,
@@ -44,7 +45,7 @@ impl Known {
     pub(super) fn of_last_sample(bounds: Bounds) -> Self {
         Self {
             lowest_id: Some(bounds.oldest_id.unwrap_or(i64::MIN)),
-            newest_id: bounds.newest_id,
+            short: 0,
             latest_ms: bounds.oldest_ms,
             emptied: false,
             went_on: false,
@@ -66,7 +67,11 @@ impl Known {
         // A row that nothing awaits any more can still come.
         let lowest_id = if oldest_id.is_some() { oldest_id.into_iter().chain(awaited).min() } else { None };
         self.lowest_id = self.lowest_id.into_iter().chain(lowest_id).min();
-        self.newest_id = bounds.newest_id.or(self.newest_id);
+        if sight.of_the_end {
+            self.short = 0;
+        } else if bounds.newest_id.is_some() {
+            self.short = self.short.saturating_add(1);
+        }
         self.emptied |= bounds.newest_id.is_none() && !sight.is_partial;
         self.emptied &= !sight.of_the_table;
         self.went_on |= sight.of_late_rows;
@@ -79,9 +84,10 @@ impl Known {
         self.latest_ms = self.latest_ms.max(times.map(|ms| ms.min(now_ms)).max());
     }
 
-    /// The highest id that the last sample saw, of those that saw any.
-    pub(super) const fn newest_id(&self) -> Option<i64> {
-        self.newest_id
+    /// Whether it is time to say that the newest rows are gone: at once, or, where a worker's lock could
+    /// have hidden them, when they are not there for the third time in a row.
+    pub(super) const fn has_lost_its_end(&self, is_partial: bool) -> bool {
+        self.short == if is_partial { 3 } else { 1 }
     }
 
     /// Whether the rows that the table holds now, none of which is newer than what was read, are other

@@ -66,7 +66,6 @@ fn rows_that_come_back_after_a_sample_that_saw_none_are_the_same_rows() {
         assert!(!tail.see(NO_ROWS).reset);
         let progress = tail.see(bounds((1, 2), timed.then_some(1_000)));
         assert!(!progress.reset, "timed: {timed}");
-        assert!(progress.lost_end);
     }
 }
 
@@ -89,6 +88,23 @@ fn a_table_that_was_truncated_is_found_out_though_it_was_empty_for_a_while() {
     assert!(progress.reset && progress.more);
     let progress = tail.accept(&rows(1..=2, Stage::Over), younger, NOW_MS, READING);
     assert_eq!((progress.count, progress.reset), (vec![0, 1], false));
+}
+
+#[test]
+fn rows_that_are_gone_from_the_end_are_told_once_and_a_row_that_is_locked_for_a_moment_is_not() {
+    let told = |misses_rows: bool, newest: &[i64]| {
+        let reading = Reading { misses_rows, ..READING };
+        let mut tail = having_read_three(false);
+        newest
+            .iter()
+            .map(|id| tail.accept(&[], bounds((1, *id), None), NOW_MS, reading).lost_end)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(false, &[3, 2, 2, 3, 1]), [false, true, false, false, true]);
+    assert_eq!(
+        told(true, &[2, 3, 2, 2, 3, 1, 1, 2, 1]),
+        [false, false, false, false, false, false, false, true, false]
+    );
 }
 
 #[test]
