@@ -47,14 +47,14 @@ DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME())
 {{ converted(time, stored(time)) }}
 {%- endmacro -%}
 
-{#- The same, NULL where a column of text holds no time. -#}
+{#- The same, NULL where a column of text holds no time. A time without an offset is one at UTC then. -#}
 {%- macro known_epoch_ms(time) -%}
 {%- if time.encoding != "native" -%}
 {%- set type = "BIGINT" -%}
-{%- elif time.zone == "offset" -%}
-{%- set type = "DATETIMEOFFSET" -%}
-{%- else -%}
+{%- elif time.zone in ["server", "named"] -%}
 {%- set type = "DATETIME2" -%}
+{%- else -%}
+{%- set type = "DATETIMEOFFSET" -%}
 {%- endif -%}
 {{ converted(time, "TRY_CAST(" ~ stored(time) ~ " AS " ~ type ~ ")") }}
 {%- endmacro -%}
