@@ -22,7 +22,7 @@ pub(super) struct ConfigOptions {
         default_value = "sqlqueue-exporter.yaml",
         env = "SQLQUEUE_EXPORTER_CONFIG_FILE"
     )]
-    pub(super) config_file: PathBuf,
+    config_file: PathBuf,
 }
 
 /// Where the pages are.

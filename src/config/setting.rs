@@ -74,6 +74,14 @@ impl<T> Placed for Spanned<T> {
 }
 
 impl<T> Field<T> {
+    /// Where its value stands, if it has one.
+    pub(super) fn spot(&self) -> Option<Spot> {
+        match self {
+            Self::Set(value) => Some(value.spot()),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
     /// This setting, or the preset's where this one is absent. A value of the preset is then
     /// said to stand at `at`, where the file names the preset, because the preset's own lines
     /// mean nothing to the reader of an error.

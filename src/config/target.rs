@@ -43,6 +43,18 @@ impl<'a> TargetConfig<'a> {
         }
     }
 
+    /// The column of the row's key: of a log always, of a queue where the mapping names it.
+    #[must_use]
+    pub fn id(self) -> Option<&'a str> {
+        match self {
+            Self::Queue(queue) => queue.id.as_deref(),
+            Self::AttemptLog(log) => Some(&log.id),
+            Self::EnqueueLog(log) => Some(&log.id),
+            Self::RunLog(log) => Some(&log.id),
+            Self::ControlTable(control) => Some(&control.id),
+        }
+    }
+
     /// The label that names targets of this kind; also the kind's name in messages.
     #[must_use]
     pub const fn label(self) -> &'static str {

@@ -8,20 +8,13 @@ use crate::state_file::TargetKey;
 
 /// Which rows a target reads. What is known about it holds for those rows and no others.
 pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
-    let id = match target {
-        TargetConfig::Queue(queue) => queue.id.as_ref(),
-        TargetConfig::AttemptLog(log) => Some(&log.id),
-        TargetConfig::EnqueueLog(log) => Some(&log.id),
-        TargetConfig::RunLog(log) => Some(&log.id),
-        TargetConfig::ControlTable(control) => Some(&control.id),
-    };
     TargetKey {
         source: source.name.clone(),
         kind: target.label().to_owned(),
         name: target.target().name.clone(),
         database: source.database.to_string(),
         table: target.target().table.0.clone(),
-        id: id.cloned(),
+        id: target.id().map(str::to_owned),
         filter: target.target().filter.clone(),
     }
 }

@@ -45,16 +45,13 @@ pub enum IndexPurpose {
 /// The indexes that the sample of a target seeks. A queue without finished rows is read whole.
 #[must_use]
 pub fn indexes(target: TargetConfig<'_>) -> Vec<Index<'_>> {
-    let of_log =
-        |id| vec![Index::new(IndexPurpose::NewRows, &target.target().table, id, columns::own(target))];
+    let read = columns::own(target);
     match target {
-        TargetConfig::Queue(queue) => {
-            open_jobs(queue, columns::own(target)).into_iter().chain(related_rows(queue)).collect()
+        TargetConfig::Queue(queue) => open_jobs(queue, read).into_iter().chain(related_rows(queue)).collect(),
+        log => {
+            let of_ids = |id| Index::new(IndexPurpose::NewRows, &target.target().table, id, read);
+            log.id().map(of_ids).into_iter().collect()
         }
-        TargetConfig::AttemptLog(log) => of_log(&log.id),
-        TargetConfig::EnqueueLog(log) => of_log(&log.id),
-        TargetConfig::RunLog(log) => of_log(&log.id),
-        TargetConfig::ControlTable(control) => of_log(&control.id),
     }
 }
 

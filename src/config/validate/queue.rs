@@ -36,14 +36,7 @@ pub(super) fn queue(
 ) -> Option<Queue> {
     let at = raw.spot();
     let raw = raw.value;
-    let id_at = match &raw.id {
-        Field::Set(id) => Some(id.spot()),
-        Field::Absent | Field::Null => None,
-    };
-    let label_at = match &raw.queue_label {
-        Field::Set(label) => Some(label.spot()),
-        Field::Absent | Field::Null => None,
-    };
+    let (id_at, label_at) = (raw.id.spot(), raw.queue_label.spot());
     let id = checker.optional_column(raw.id);
     let queue_label = checker.optional_column(raw.queue_label);
     let remedy = or_preset("say what state a row is in", TargetKind::Queue);

@@ -65,7 +65,7 @@ impl Known {
         // A row can be locked when the oldest one is looked for, and free when the new ones are read.
         let oldest_id = bounds.oldest_id.into_iter().chain(rows.first().map(|row| row.id)).min();
         // A row that nothing awaits any more can still come.
-        let lowest_id = if oldest_id.is_some() { oldest_id.into_iter().chain(awaited).min() } else { None };
+        let lowest_id = oldest_id.map(|oldest| awaited.map_or(oldest, |awaited| awaited.min(oldest)));
         self.lowest_id = self.lowest_id.into_iter().chain(lowest_id).min();
         if sight.of_the_end {
             self.short = 0;
