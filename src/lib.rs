@@ -15,10 +15,13 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod demo;
+pub(crate) mod duration;
+pub mod environment;
 pub mod exporter;
 pub mod exposition;
 pub mod sample;
 pub mod sampler;
+pub mod secret;
 pub mod source;
 pub mod state;
 pub mod state_file;
@@ -27,3 +30,4 @@ pub mod statement;
 #[path = "../tests/support/stopped_time.rs"]
 mod stopped_time;
 pub mod web;
+pub mod yaml;

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::yaml::{Mapping, Yaml};
-use super::duration;
 use super::model::{Config, Database, Encryption, Endpoint, Global, Mssql, PasswordSource, Source, Trust};
+use crate::duration;
 
 /// The configuration could not be written, which is a defect.
 #[derive(Debug, thiserror::Error)]

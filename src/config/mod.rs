@@ -5,36 +5,30 @@
 //! and turned into the [`model`], which the rest of the program trusts.
 
 mod address;
-pub(crate) mod duration;
 mod effective;
-mod environment;
-mod error;
 mod files;
 mod identifier;
-mod locate;
 mod mapped;
 pub mod model;
 mod objectives;
 mod outcome;
 mod presets;
 mod raw;
-mod secret;
-mod setting;
-mod suggest;
 mod target;
 #[cfg(test)]
 mod tests;
 mod time_zone;
-mod trace;
 mod validate;
 mod web;
-mod yaml;
 
 use std::path::Path;
 
+pub(crate) use crate::duration;
+pub use crate::environment::Environment;
+pub use crate::secret::Secret;
+use crate::yaml;
+pub use crate::yaml::{ConfigError, InvalidFile, Problem};
 pub use effective::UnwritableConfig;
-pub use environment::Environment;
-pub use error::{ConfigError, InvalidFile, Problem};
 pub use mapped::{MappedColumn, Place};
 pub use model::*;
 pub use objectives::{
@@ -42,7 +36,6 @@ pub use objectives::{
 };
 pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 pub use presets::{Preset, TargetKind, presets};
-pub use secret::Secret;
 pub use target::TargetConfig;
 pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 
@@ -56,7 +49,7 @@ pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web}
 pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
     let mut texts = Vec::new();
     for file in files::find(path)? {
-        let text = files::read(&file, env)?;
+        let text = yaml::read_file(&file, env)?;
         texts.push((file, text));
     }
     let texts: Vec<(&Path, &str)> =

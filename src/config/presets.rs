@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::raw::{RawAttemptLog, RawControlTable, RawEnqueueLog, RawQueue, RawRunLog, RawTarget};
-use super::setting::{Field, Spot};
+use crate::yaml::{Field, Location};
 
 /// What a target is: the list of a source that it stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,7 +112,7 @@ pub(super) trait Overridable: serde::de::DeserializeOwned {
     fn take_common(&mut self) -> RawTarget;
 
     /// This mapping, completed by a preset that the file names at `at`.
-    fn or_preset(self, preset: Self, at: Spot) -> Self;
+    fn or_preset(self, preset: Self, at: Location) -> Self;
 }
 
 /// Completes a target key by key. A macro, so that a key cannot be forgotten: the struct literal
@@ -141,7 +141,7 @@ macro_rules! overridable {
                 }
             }
 
-            fn or_preset(self, preset: Self, at: Spot) -> Self {
+            fn or_preset(self, preset: Self, at: Location) -> Self {
                 Self {
                     name: self.name.or_preset(preset.name, at),
                     table: self.table.or_preset(preset.table, at),

@@ -5,21 +5,21 @@
 
 mod objectives;
 
+use crate::yaml::Spanned;
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 
 pub(super) use self::objectives::{
     RawAttemptLogObjectives, RawObjectives, RawQueueObjectives, RawRunLogObjectives, RawSourceObjectives,
 };
 use super::model::{AttemptsCount, DurationUnit, Encryption, MappedState, ReadMode, TimeEncoding};
 use super::outcome::{AttemptOutcome, Outcome};
-use super::setting::{Constant, Entries, Field, Short};
+use crate::yaml::{Constant, Entries, Field, ScalarOr};
 
 /// A list whose items know where they stand.
 pub(super) type List<T> = Vec<Spanned<T>>;
 
 /// A column name, or a mapping with more.
-pub(super) type TimeSetting = Short<RawTimeColumn>;
+pub(super) type TimeSetting = ScalarOr<RawTimeColumn>;
 
 /// Columns and the constants that they must hold.
 pub(super) type Where = Entries<String, Constant>;
@@ -127,8 +127,8 @@ pub(super) struct RawQueue {
     pub(super) claimed_at: Field<TimeSetting>,
     pub(super) available_at: Field<TimeSetting>,
     pub(super) enqueued_at: Field<TimeSetting>,
-    pub(super) attempts: Field<Short<RawAttempts>>,
-    pub(super) max_attempts: Field<Short<RawMaxAttempts>>,
+    pub(super) attempts: Field<ScalarOr<RawAttempts>>,
+    pub(super) max_attempts: Field<ScalarOr<RawMaxAttempts>>,
     pub(super) count_done: Field<bool>,
     pub(super) objectives: Field<RawQueueObjectives>,
 }
@@ -210,7 +210,7 @@ pub(super) struct RawAttemptLog {
     pub(super) attempt: Field<String>,
     pub(super) started_at: Field<TimeSetting>,
     pub(super) ended_at: Field<TimeSetting>,
-    pub(super) duration: Field<Short<RawDuration>>,
+    pub(super) duration: Field<ScalarOr<RawDuration>>,
     pub(super) enqueued_at: Field<TimeSetting>,
     pub(super) objectives: Field<RawAttemptLogObjectives>,
     pub(super) batch_size: Field<u32>,
@@ -252,7 +252,7 @@ pub(super) struct RawRunLog {
     pub(super) steps: Field<List<String>>,
     pub(super) start: Field<TimeSetting>,
     pub(super) end: Field<TimeSetting>,
-    pub(super) duration: Field<Short<RawDuration>>,
+    pub(super) duration: Field<ScalarOr<RawDuration>>,
     pub(super) candidates: Field<String>,
     pub(super) outcome: Field<RawOutcome<Outcome>>,
     pub(super) mutable: Field<bool>,

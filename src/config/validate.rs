@@ -4,7 +4,6 @@
 //! check that fails returns `None`, and its callers go on with the rest.
 
 mod attempt_log;
-mod checker;
 mod column;
 mod control_table;
 mod enqueue_log;
@@ -21,17 +20,13 @@ mod web;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use self::checker::{Bounds, Checker, Finding, Names, Place};
 pub(super) use self::web::web;
-use super::duration;
-use super::environment::Environment;
-use super::error::{InvalidFile, Problem};
-use super::locate::{self, Places};
 use super::model::{Config, Global};
 use super::raw::{RawConfig, RawGlobal};
-use super::setting::{Field, Placed, Spot};
+use crate::environment::Environment;
+use crate::yaml::{Bounds, Checker, Field, InvalidFile, Located, Names, Resolved};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(15);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,21 +45,6 @@ const LOCK_TIMEOUTS: Bounds = Bounds { least: Duration::ZERO, most: HOUR };
 const STALE_AFTERS: Bounds =
     Bounds { least: Duration::from_millis(100), most: Duration::from_secs(7 * 24 * 3600) };
 
-/// A setting in force: its value, and where it stands unless it is the default.
-#[derive(Debug, Clone, Copy)]
-struct InForce {
-    key: &'static str,
-    value: Duration,
-    at: Option<Spot>,
-}
-
-impl InForce {
-    fn described(&self) -> String {
-        let default = if self.at.is_none() { ", the default" } else { "" };
-        format!("`{}` ({}{default})", self.key, duration::text(self.value))
-    }
-}
-
 /// A file of the configuration, before anything in it is checked.
 pub(super) struct File<'a> {
     pub(super) name: &'a Path,
@@ -81,7 +61,7 @@ pub(super) fn config(files: Vec<File<'_>>, environment: &Environment) -> Result<
     let mut checkers = Vec::with_capacity(files.len());
     let (mut globals, mut state_files, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for File { name, yaml, raw } in files {
-        let at = raw.spot();
+        let at = raw.location();
         globals.push(raw.value.global);
         state_files.push(raw.value.state_file);
         sources.push((at, raw.value.sources));
@@ -111,7 +91,7 @@ pub(super) fn config(files: Vec<File<'_>>, environment: &Environment) -> Result<
             }
             Some(list) if is_one_file => {
                 are_named = true;
-                checker.report(list.spot(), "is empty; at least one source is needed");
+                checker.report(list.location(), "is empty; at least one source is needed");
             }
             Some(_) | None => {}
         }
@@ -120,7 +100,7 @@ pub(super) fn config(files: Vec<File<'_>>, environment: &Environment) -> Result<
         checker.missing(*at, "sources", "at least one source is needed");
     }
     let invalid: Vec<InvalidFile> =
-        checkers.into_iter().filter_map(|(checker, yaml)| invalid(checker, yaml)).collect();
+        checkers.into_iter().filter_map(|(checker, yaml)| checker.invalid_file(yaml)).collect();
     if invalid.is_empty() { Ok(Config { global, state_file, sources: found }) } else { Err(invalid) }
 }
 
@@ -135,56 +115,18 @@ fn once<T>(checkers: &mut [(Checker<'_>, &str)], fields: Vec<Field<T>>, key: &st
             Some((_, other, _)) => {
                 let message =
                     format!("`{key}` is for all sources, and {} has it, too; keep one", other.display());
-                checker.report_key_of(value.spot(), message);
+                checker.report_key_of(value.location(), message);
             }
         }
     }
     first.map_or((0, Field::Absent), |(place, _, field)| (place, field))
 }
 
-/// What is wrong in a file, if anything is.
-fn invalid(checker: Checker<'_>, yaml: &str) -> Option<InvalidFile> {
-    let file = checker.file().to_owned();
-    let findings = checker.findings();
-    (!findings.is_empty()).then(|| InvalidFile { file, problems: problems(&findings, yaml) })
-}
-
-/// Findings as lines of an error, in the order of the file.
-pub(super) fn problems(findings: &[Finding], yaml: &str) -> Vec<Problem> {
-    // The file was read once, so it can be read again; without paths the errors still hold.
-    let places = Places::of(yaml).unwrap_or_default();
-    let mut problems: Vec<Problem> = findings
-        .iter()
-        .map(|finding| {
-            let key = match &finding.place {
-                Place::Value | Place::KeyOfValue => places.value_path(finding.at).map(ToOwned::to_owned),
-                Place::Key => places.key_path(finding.at).map(ToOwned::to_owned),
-                Place::Child(key) => {
-                    Some(locate::child(places.value_path(finding.at).unwrap_or_default(), key))
-                }
-            };
-            let at = match &finding.place {
-                Place::KeyOfValue => key.as_deref().and_then(|path| places.key_spot(path)),
-                Place::Value | Place::Key | Place::Child(_) => None,
-            };
-            let (line, column) = at.unwrap_or(finding.at).line_and_column();
-            Problem {
-                line,
-                column,
-                key: key.filter(|path| !path.is_empty()),
-                message: finding.message.clone(),
-            }
-        })
-        .collect();
-    problems.sort_by_key(|problem| (problem.line, problem.column));
-    problems
-}
-
 /// The global settings, and `stale_after` with its place for the targets to be held against.
-fn global(checker: &mut Checker<'_>, raw: Field<RawGlobal>) -> (Global, Option<InForce>) {
+fn global(checker: &mut Checker<'_>, raw: Field<RawGlobal>) -> (Global, Option<Resolved>) {
     let raw = raw.given().map(|raw| raw.value).unwrap_or_default();
     let mut in_force = |key, field, bounds: Bounds, default| match checker.duration(field, bounds) {
-        Ok(given) => Some(InForce {
+        Ok(given) => Some(Resolved {
             key,
             value: given.map_or(default, |(value, _)| value),
             at: given.map(|(_, at)| at),
@@ -213,7 +155,7 @@ fn global(checker: &mut Checker<'_>, raw: Field<RawGlobal>) -> (Global, Option<I
         .and_then(|given| usize::try_from(given).ok())
         .unwrap_or(MAX_LABEL_VALUES);
     let objectives = objectives::global(checker, raw.objectives);
-    let value = |setting: Option<InForce>, default| setting.map_or(default, |setting| setting.value);
+    let value = |setting: Option<Resolved>, default| setting.map_or(default, |setting| setting.value);
     let global = Global {
         sample_interval: value(sample_interval, SAMPLE_INTERVAL),
         query_timeout: value(query_timeout, QUERY_TIMEOUT),

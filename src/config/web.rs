@@ -12,17 +12,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::yaml::Spanned;
 use hyper::HeaderMap;
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 use tokio_rustls::rustls::ServerConfig;
 
 pub(super) use client_certificates::{AllowedNames, AnyCertificate};
 pub use file::WebConfigFile;
 
-use super::error::{ConfigError, InvalidFile};
-use super::setting::{Entries, Field, Setting};
-use super::{Environment, Secret, files, validate, yaml};
+use super::validate;
+use crate::environment::Environment;
+use crate::secret::Secret;
+use crate::yaml;
+use crate::yaml::{ConfigError, InvalidFile};
+use crate::yaml::{Entries, Field, Setting};
 
 /// How the exporter's own pages are protected. The default is not at all.
 #[derive(Clone, Default)]
@@ -82,7 +85,7 @@ impl fmt::Debug for WebConfig {
 ///
 /// When the file cannot be read, or when anything in it is wrong.
 pub fn load_web(path: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
-    let yaml = files::read(path, env)?;
+    let yaml = yaml::read_file(path, env)?;
     parse_web(&yaml, path, env)
 }
 
@@ -100,7 +103,7 @@ pub fn parse_web(yaml: &str, file_name: &Path, env: &Environment) -> Result<WebC
     }
     let raw = yaml::read::<Setting<RawWeb>>(yaml).map_err(|problem| invalid(vec![problem]))?;
     let raw = raw.value.given().unwrap_or_default();
-    validate::web(raw, file_name, env).map_err(|findings| invalid(validate::problems(&findings, yaml)))
+    validate::web(raw, file_name, yaml, env).map_err(|invalid| ConfigError::Invalid(vec![invalid]))
 }
 
 /// Whether there is nothing but comments. To the toolkit such a file asks for nothing.

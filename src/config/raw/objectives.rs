@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::config::setting::{Constant, Field};
+use crate::yaml::{Constant, Field};
 
 /// The objectives of every kind of target.
 #[derive(Debug, Default, Deserialize)]

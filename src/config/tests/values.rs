@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-use crate::config::{duration, identifier, suggest};
+use crate::config::{duration, identifier};
+use crate::yaml::suggest;
 
 fn parts(text: &str) -> Vec<String> {
     identifier::table(text).unwrap().0

@@ -1,8 +1,7 @@
 //! The attempt history of a lease queue.
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::Checker;
 use super::log::{duration, key_column, tail};
 use super::objectives;
 use super::outcome::outcome;
@@ -11,7 +10,8 @@ use crate::config::model::{AttemptLog, Target};
 use crate::config::outcome::AttemptOutcome;
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawAttemptLog;
-use crate::config::setting::{Field, Placed};
+use crate::yaml::Checker;
+use crate::yaml::{Field, Located};
 
 pub(super) fn attempt_log(
     checker: &mut Checker<'_>,
@@ -19,7 +19,7 @@ pub(super) fn attempt_log(
     scope: &Scope,
     target: Option<Target>,
 ) -> Option<AttemptLog> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let kind = TargetKind::AttemptLog;
     let id = key_column(checker, raw.id, at, "id", "name the ascending id column", kind);
@@ -31,7 +31,7 @@ pub(super) fn attempt_log(
     let attempt = checker.optional_column(raw.attempt);
     if let (Field::Set(enqueued_at), false) = (&raw.enqueued_at, matches!(raw.ended_at, Field::Set(_))) {
         checker.report(
-            enqueued_at.spot(),
+            enqueued_at.location(),
             "`enqueued_at` needs `ended_at`: the completion delay lies between the two; name that column, or \
              set `enqueued_at: null`",
         );

@@ -1,15 +1,15 @@
 //! Columns: their names, how times are stored in them, and constants to compare them with.
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::Checker;
 use super::target::Backend;
 use crate::config::identifier;
 use crate::config::model::{TimeColumn, TimeEncoding, TimeZone};
 use crate::config::raw::{RawTimeColumn, TimeSetting};
-use crate::config::setting::{Constant, Field, Placed, Short, Spot};
-use crate::config::suggest;
 use crate::config::time_zone::{self, Known};
+use crate::yaml::Checker;
+use crate::yaml::suggest;
+use crate::yaml::{Constant, Field, Located, Location, ScalarOr};
 
 /// The zones that are not names of time zones.
 const ZONES: [&str; 3] = ["utc", "offset", "server"];
@@ -20,7 +20,7 @@ impl Checker<'_> {
         match identifier::column(&value.value) {
             Ok(name) => Some(name),
             Err(message) => {
-                self.report(value.spot(), message);
+                self.report(value.location(), message);
                 None
             }
         }
@@ -35,7 +35,7 @@ impl Checker<'_> {
     pub(super) fn required_column(
         &mut self,
         field: Field<String>,
-        parent: Spot,
+        parent: Location,
         remedy: &str,
     ) -> Option<String> {
         let value = self.required(field, parent, "column", remedy)?;
@@ -45,13 +45,13 @@ impl Checker<'_> {
     /// A value whose short form is a column name: the name, or the long form.
     pub(super) fn column_or<T>(
         &mut self,
-        setting: Spanned<Short<T>>,
+        setting: Spanned<ScalarOr<T>>,
         keys: &str,
-    ) -> Option<Result<String, (T, Spot)>> {
-        let at = setting.spot();
+    ) -> Option<Result<String, (T, Location)>> {
+        let at = setting.location();
         match setting.value {
-            Short::Text(name) => self.column(&at.with(name)).map(Ok),
-            Short::Mapping(mapping) => Some(Err((mapping, at))),
+            ScalarOr::Text(name) => self.column(&at.with(name)).map(Ok),
+            ScalarOr::Mapping(mapping) => Some(Err((mapping, at))),
             other => {
                 let found = other.found();
                 self.report(at, format!("expected a column name or a mapping of {keys}, found {found}"));
@@ -78,7 +78,7 @@ impl Checker<'_> {
     /// The same where there is no related table to look it up in.
     pub(super) fn own_time(&mut self, field: Field<TimeSetting>, backend: Backend) -> Option<TimeColumn> {
         let at = match &field {
-            Field::Set(setting) => setting.spot(),
+            Field::Set(setting) => setting.location(),
             Field::Absent | Field::Null => return None,
         };
         let time = self.time(field, backend)?;
@@ -92,7 +92,7 @@ impl Checker<'_> {
         Some(time)
     }
 
-    fn time_mapping(&mut self, raw: RawTimeColumn, at: Spot, backend: Backend) -> Option<TimeColumn> {
+    fn time_mapping(&mut self, raw: RawTimeColumn, at: Location, backend: Backend) -> Option<TimeColumn> {
         let encoding = raw.encoding.given().map(|encoding| encoding.value).unwrap_or_default();
         let zone = match raw.zone.given() {
             None => Some(TimeZone::Utc),
@@ -102,7 +102,7 @@ impl Checker<'_> {
                     && zone.as_ref().is_some_and(|zone| *zone != TimeZone::Utc)
                 {
                     self.report(
-                        value.spot(),
+                        value.location(),
                         "`zone` contradicts `encoding`: a number counts from a moment in UTC; remove `zone`, \
                          or use `encoding: native`",
                     );
@@ -122,7 +122,7 @@ impl Checker<'_> {
         match constant(&value.value) {
             Ok(text) => Some(text),
             Err(found) => {
-                self.report(value.spot(), format!("expected a constant, found {found}"));
+                self.report(value.location(), format!("expected a constant, found {found}"));
                 None
             }
         }
@@ -135,7 +135,7 @@ impl Checker<'_> {
             "server" => Ok(TimeZone::Server),
             name => named_zone(name, backend),
         };
-        zone.map_err(|message| self.report(value.spot(), message)).ok()
+        zone.map_err(|message| self.report(value.location(), message)).ok()
     }
 }
 
@@ -191,10 +191,10 @@ fn unknown_zone(name: &str, backend: Backend) -> String {
 /// A constant as the text that a statement compares with; `Err` says what it is instead.
 pub(super) fn constant(value: &Constant) -> Result<String, String> {
     match value {
-        Short::Text(text) => Ok(text.clone()),
-        Short::Integer(number) => Ok(number.to_string()),
+        ScalarOr::Text(text) => Ok(text.clone()),
+        ScalarOr::Integer(number) => Ok(number.to_string()),
         // A bit column, which both databases compare with a number.
-        Short::Bool(bit) => Ok(u8::from(*bit).to_string()),
+        ScalarOr::Bool(bit) => Ok(u8::from(*bit).to_string()),
         other => {
             let found = other.found();
             Err(format!("expected a string, a whole number or true or false, found {found}; quote a string"))

@@ -1,14 +1,14 @@
 //! A control table of notifications.
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::Checker;
 use super::log::{key_column, tail};
 use super::target::Scope;
 use crate::config::model::{ControlTable, Target};
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawControlTable;
-use crate::config::setting::Placed;
+use crate::yaml::Checker;
+use crate::yaml::Located;
 
 pub(super) fn control_table(
     checker: &mut Checker<'_>,
@@ -16,7 +16,7 @@ pub(super) fn control_table(
     scope: &Scope,
     target: Option<Target>,
 ) -> Option<ControlTable> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let target_kind = TargetKind::ControlTable;
     let id = key_column(checker, raw.id, at, "id", "name the ascending id column", target_kind);

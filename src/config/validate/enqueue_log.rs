@@ -1,14 +1,14 @@
 //! A table that keeps a row of every job that was enqueued.
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::Checker;
 use super::log::{key_column, tail};
 use super::target::Scope;
 use crate::config::model::{EnqueueLog, Target};
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawEnqueueLog;
-use crate::config::setting::Placed;
+use crate::yaml::Checker;
+use crate::yaml::Located;
 
 pub(super) fn enqueue_log(
     checker: &mut Checker<'_>,
@@ -16,7 +16,7 @@ pub(super) fn enqueue_log(
     scope: &Scope,
     target: Option<Target>,
 ) -> Option<EnqueueLog> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let id = key_column(checker, raw.id, at, "id", "name the ascending id column", TargetKind::EnqueueLog);
     let queue_label = checker.optional_column(raw.queue_label);

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
 use super::DAY;
-use super::checker::{Bounds, Checker};
 use super::target::{Backend, Scope, unseen_locks};
 use crate::config::model::{Lease, ReadMode, TimeColumn};
 use crate::config::raw::{RawLease, RawLeaseKind, TimeSetting};
-use crate::config::setting::{Field, Placed, Short, Spot};
+use crate::yaml::{Bounds, Checker};
+use crate::yaml::{Field, Located, Location, ScalarOr};
 
 const TIMEOUTS: Bounds =
     Bounds { least: Duration::from_millis(1), most: Duration::from_secs(30 * 24 * 3600) };
@@ -22,7 +22,7 @@ const UNTOLD_LOCKS: &str = "`kind: rowlock` contradicts `read_mode: read_committ
 /// The lease of a queue; a queue that says nothing of claims has none.
 pub(super) fn lease(checker: &mut Checker<'_>, field: Field<RawLease>, scope: &Scope) -> Option<Lease> {
     let Some(raw) = field.given() else { return Some(Lease::None) };
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let remedy = "one of until, since, owner, rowlock, none";
     let kind = checker.required(raw.kind, at, "kind", remedy)?.value;
@@ -86,7 +86,7 @@ impl Checker<'_> {
         match field {
             Field::Set(value) if !fits => {
                 let message = format!("`{key}` contradicts `kind: {kind}`, which has none; remove it");
-                self.report(value.spot(), message);
+                self.report(value.location(), message);
                 Field::Absent
             }
             field => field,
@@ -97,7 +97,7 @@ impl Checker<'_> {
 fn time_column(
     checker: &mut Checker<'_>,
     field: Field<TimeSetting>,
-    parent: Spot,
+    parent: Location,
     remedy: &str,
     backend: Backend,
 ) -> Option<TimeColumn> {
@@ -106,9 +106,9 @@ fn time_column(
 }
 
 fn owner_column(checker: &mut Checker<'_>, column: Spanned<TimeSetting>) -> Option<Lease> {
-    let at = column.spot();
+    let at = column.location();
     match column.value {
-        Short::Text(name) => checker.column(&at.with(name)).map(|column| Lease::Owner { column }),
+        ScalarOr::Text(name) => checker.column(&at.with(name)).map(|column| Lease::Owner { column }),
         other => {
             checker.report(
                 at,

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::DAY;
-use super::checker::{Bounds, Checker};
 use super::target::or_preset;
 use crate::config::model::{DurationColumn, DurationUnit};
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawDuration;
-use crate::config::setting::{Field, Short, Spot};
 use crate::source::MAX_RESULT_ROWS;
 use crate::statement::GAPS_PER_SAMPLE;
+use crate::yaml::{Bounds, Checker};
+use crate::yaml::{Field, Location, ScalarOr};
 
 const BATCH_SIZE: u32 = 1000;
 /// At least the rows that a sample asks for again one by one: one that is left out for want of room
@@ -24,7 +24,7 @@ const LATE_WINDOWS: Bounds = Bounds { least: Duration::ZERO, most: DAY };
 pub(super) fn key_column(
     checker: &mut Checker<'_>,
     field: Field<String>,
-    parent: Spot,
+    parent: Location,
     key: &str,
     remedy: &str,
     kind: TargetKind,
@@ -47,7 +47,7 @@ pub(super) fn tail(
 /// A column that holds a duration, if one is given.
 pub(super) fn duration(
     checker: &mut Checker<'_>,
-    field: Field<Short<RawDuration>>,
+    field: Field<ScalarOr<RawDuration>>,
 ) -> Option<DurationColumn> {
     let setting = field.given()?;
     match checker.column_or(setting, "`column` and `unit`")? {

@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use self::value::{age, count, ratio};
-use super::checker::{Bounds, Checker};
 use super::{DAY, HOUR};
 use crate::config::objectives::{
     AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
@@ -14,7 +13,8 @@ use crate::config::objectives::{
 use crate::config::raw::{
     RawAttemptLogObjectives, RawObjectives, RawQueueObjectives, RawRunLogObjectives, RawSourceObjectives,
 };
-use crate::config::setting::Field;
+use crate::yaml::Field;
+use crate::yaml::{Bounds, Checker};
 
 /// What holds where the file says nothing.
 const DEFAULTS: Objectives = Objectives {

@@ -1,25 +1,25 @@
 //! How a row's outcome is told.
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::Checker;
 use super::column::constant;
 use super::target::or_preset;
 use crate::config::outcome::{OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawOutcome, RawRule};
-use crate::config::setting::{Field, Placed, Spot};
+use crate::yaml::Checker;
+use crate::yaml::{Field, Located, Location};
 
 /// How a row's outcome is told, which a log must say.
 pub(super) fn outcome<O: OutcomeWord>(
     checker: &mut Checker<'_>,
     field: Field<RawOutcome<O>>,
-    parent: Spot,
+    parent: Location,
     kind: TargetKind,
 ) -> Option<OutcomeRules<O>> {
     let remedy = or_preset("say how a row's outcome is told, at least `outcome: { default: ok }`", kind);
     let raw = checker.required(field, parent, "outcome", &remedy)?;
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let remedy = format!("say the outcome of a row that no rule fits: one of {}", words::<O>());
     let default = checker.required(raw.otherwise, at, "default", &remedy);
@@ -43,21 +43,21 @@ pub(super) fn outcome<O: OutcomeWord>(
 }
 
 fn rule<O: OutcomeWord>(checker: &mut Checker<'_>, raw: Spanned<RawRule<O>>) -> Option<OutcomeRule<O>> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let remedy = format!("one of {}", words::<O>());
     let outcome = checker.required(raw.outcome, at, "outcome", &remedy);
     let test = match (raw.is_null.given(), raw.equals.given(), raw.like.given()) {
         (Some(is_null), None, None) => {
             if !is_null.value {
-                checker.report(is_null.spot(), "only `is_null: true` is a test; remove the rule");
+                checker.report(is_null.location(), "only `is_null: true` is a test; remove the rule");
             }
             Some(OutcomeTest::IsNull)
         }
         (None, Some(equals), None) => match constant(&equals.value) {
             Ok(value) => Some(OutcomeTest::Equals(value)),
             Err(message) => {
-                checker.report(equals.spot(), message);
+                checker.report(equals.location(), message);
                 None
             }
         },
@@ -68,8 +68,9 @@ fn rule<O: OutcomeWord>(checker: &mut Checker<'_>, raw: Spanned<RawRule<O>>) -> 
         }
         (_, equals, like) => {
             let first = if equals.is_some() && like.is_some() { "equals" } else { "is_null" };
-            let second =
-                like.map(|like| ("like", like.spot())).or(equals.map(|equals| ("equals", equals.spot())));
+            let second = like
+                .map(|like| ("like", like.location()))
+                .or(equals.map(|equals| ("equals", equals.location())));
             if let Some((key, at)) = second {
                 checker.report(
                     at,

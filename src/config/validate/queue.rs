@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::Checker;
 use super::column::constant;
 use super::lease;
 use super::objectives::{self, QueueSight};
@@ -14,7 +13,8 @@ use crate::config::model::{
 };
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawAttempts, RawLookup, RawMaxAttempts, RawQueue, RawState};
-use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
+use crate::yaml::Checker;
+use crate::yaml::{Constant, Entries, Field, Located, Location, ScalarOr};
 
 /// More attempts than this are a typing error.
 const MOST_ATTEMPTS: i128 = 1_000_000;
@@ -34,9 +34,9 @@ pub(super) fn queue(
     scope: &Scope,
     target: Option<Target>,
 ) -> Option<Queue> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
-    let (id_at, label_at) = (raw.id.spot(), raw.queue_label.spot());
+    let (id_at, label_at) = (raw.id.location(), raw.queue_label.location());
     let id = checker.optional_column(raw.id);
     let queue_label = checker.optional_column(raw.queue_label);
     let remedy = or_preset("say what state a row is in", TargetKind::Queue);
@@ -92,7 +92,7 @@ pub(super) fn queue(
 }
 
 fn lookup(checker: &mut Checker<'_>, raw: Spanned<RawLookup>, scope: &Scope) -> Option<Lookup> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let table = checker.required(raw.table, at, "table", "name the table that holds the times");
     let table = table.and_then(|value| checker.table(&value, scope.backend));
@@ -104,7 +104,7 @@ fn lookup(checker: &mut Checker<'_>, raw: Spanned<RawLookup>, scope: &Scope) -> 
 }
 
 fn state(checker: &mut Checker<'_>, raw: Spanned<RawState>) -> Option<RowState> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let (column, constant, done_when_set) =
         (raw.column.given(), raw.constant.given(), raw.done_when_set.given());
@@ -135,8 +135,8 @@ fn state(checker: &mut Checker<'_>, raw: Spanned<RawState>) -> Option<RowState> 
         }
         (_, constant, done_when_set) => {
             let second = done_when_set
-                .map(|value| ("done_when_set", value.spot()))
-                .or(constant.map(|value| ("constant", value.spot())));
+                .map(|value| ("done_when_set", value.location()))
+                .or(constant.map(|value| ("constant", value.location())));
             if let Some((key, at)) = second {
                 checker.report(
                     at,
@@ -161,8 +161,10 @@ fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Op
             "finished rows are no queue: remove it, or say with `column` and `map` which rows are done"
         }
     };
-    checker
-        .report(state.spot(), format!("a whole table can be ready, scheduled, retrying or failed; {remedy}"));
+    checker.report(
+        state.location(),
+        format!("a whole table can be ready, scheduled, retrying or failed; {remedy}"),
+    );
     None
 }
 
@@ -170,7 +172,7 @@ fn state_map(
     checker: &mut Checker<'_>,
     entries: Spanned<Entries<Constant, MappedState>>,
 ) -> Option<BTreeMap<String, MappedState>> {
-    let at = entries.spot();
+    let at = entries.location();
     if entries.value.0.is_empty() {
         checker.report(at, "is empty; map at least one value to a state");
         return None;
@@ -180,16 +182,16 @@ fn state_map(
         match constant(&key.value) {
             Ok(value) => {
                 if map.insert(value.clone(), state.value).is_some() {
-                    checker.report_key(key.spot(), format!("the value `{value}` is mapped twice"));
+                    checker.report_key(key.location(), format!("the value `{value}` is mapped twice"));
                 }
             }
-            Err(message) => checker.report_key(key.spot(), message),
+            Err(message) => checker.report_key(key.location(), message),
         }
     }
     Some(map)
 }
 
-fn attempts(checker: &mut Checker<'_>, field: Field<Short<RawAttempts>>) -> Option<Attempts> {
+fn attempts(checker: &mut Checker<'_>, field: Field<ScalarOr<RawAttempts>>) -> Option<Attempts> {
     let setting = field.given()?;
     match checker.column_or(setting, "`column` and `counts`")? {
         Ok(column) => Some(Attempts { column, counts: AttemptsCount::default() }),
@@ -203,11 +205,11 @@ fn attempts(checker: &mut Checker<'_>, field: Field<Short<RawAttempts>>) -> Opti
 
 fn max_attempts(
     checker: &mut Checker<'_>,
-    field: Field<Short<RawMaxAttempts>>,
+    field: Field<ScalarOr<RawMaxAttempts>>,
     counts_attempts: bool,
 ) -> Option<MaxAttempts> {
     let setting = field.given()?;
-    let at = setting.spot();
+    let at = setting.location();
     if !counts_attempts {
         checker.report(
             at,
@@ -220,19 +222,19 @@ fn max_attempts(
 
 fn max_attempts_value(
     checker: &mut Checker<'_>,
-    value: Short<RawMaxAttempts>,
-    at: Spot,
+    value: ScalarOr<RawMaxAttempts>,
+    at: Location,
 ) -> Option<MaxAttempts> {
     let message = match value {
-        Short::Integer(number) if (1..=MOST_ATTEMPTS).contains(&number) => {
+        ScalarOr::Integer(number) if (1..=MOST_ATTEMPTS).contains(&number) => {
             return u32::try_from(number).ok().map(MaxAttempts::Constant);
         }
-        Short::Integer(number) => format!("{number} is not between 1 and {MOST_ATTEMPTS}"),
-        Short::Mapping(raw) => {
+        ScalarOr::Integer(number) => format!("{number} is not between 1 and {MOST_ATTEMPTS}"),
+        ScalarOr::Mapping(raw) => {
             let column = checker.required_column(raw.column, at, "name the column that holds the bound")?;
             return Some(MaxAttempts::Column(column));
         }
-        Short::Text(name) => format!("expected a whole number; for a column write {{ column: {name} }}"),
+        ScalarOr::Text(name) => format!("expected a whole number; for a column write {{ column: {name} }}"),
         other => format!("expected a whole number or {{ column: NAME }}, found {}", other.found()),
     };
     checker.report(at, message);
@@ -262,6 +264,6 @@ fn count_done(checker: &mut Checker<'_>, field: Field<bool>, state: Option<&RowS
         // What is wrong with the state comes first.
         None => return true,
     };
-    checker.report(value.spot(), message);
+    checker.report(value.location(), message);
     true
 }

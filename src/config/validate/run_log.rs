@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
 use super::DAY;
-use super::checker::{Bounds, Checker};
 use super::log::{duration, key_column, tail};
 use super::objectives::{self, RunLogSight};
 use super::outcome::outcome;
@@ -14,7 +13,8 @@ use crate::config::model::{AppLock, MutableRows, RunLog, Target};
 use crate::config::outcome::{Outcome, OutcomeRules};
 use crate::config::presets::TargetKind;
 use crate::config::raw::{RawLock, RawRunLog};
-use crate::config::setting::{Field, Placed, Spot};
+use crate::yaml::{Bounds, Checker};
+use crate::yaml::{Field, Located, Location};
 
 /// A step that runs for longer than a day is more likely a row that nobody ended.
 const OPEN_WINDOW: Duration = DAY;
@@ -30,7 +30,7 @@ pub(super) fn run_log(
     scope: &Scope,
     target: Option<Target>,
 ) -> Option<RunLog> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let kind = TargetKind::RunLog;
     let id = key_column(checker, raw.id, at, "id", "name the ascending id column", kind);
@@ -83,13 +83,15 @@ fn mutable(
     checker: &mut Checker<'_>,
     mutable: Field<bool>,
     open_window: Field<String>,
-    parent: Spot,
+    parent: Location,
     has_end: bool,
 ) -> Option<MutableRows> {
     if !mutable.given().is_some_and(|given| given.value) {
         if let Some(window) = open_window.given() {
-            checker
-                .report_key(window.spot(), "has no meaning without `mutable: true`; take one of them away");
+            checker.report_key(
+                window.location(),
+                "has no meaning without `mutable: true`; take one of them away",
+            );
         }
         return None;
     }
@@ -106,7 +108,7 @@ fn lock(
     target: Option<&Target>,
 ) -> Option<AppLock> {
     let remedy = "name the lock, the @Resource of sp_getapplock";
-    let at = raw.spot();
+    let at = raw.location();
     if scope.reads_secondary {
         let message = unseen_locks("lock", "this one would always look free");
         checker.report(at, format!("{message}, or remove `lock`"));
@@ -125,7 +127,7 @@ fn lock(
         checker.report(at, message);
     }
     let resource = checker.required(raw.value.resource, at, "resource", remedy)?;
-    let at = resource.spot();
+    let at = resource.location();
     let resource = checker.text(resource)?;
     if resource.encode_utf16().count() > MAX_RESOURCE {
         checker.report(at, format!("has more than {MAX_RESOURCE} characters, the limit of sp_getapplock"));

@@ -1,16 +1,16 @@
 //! A source: how to reach one database, and what is watched in it.
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::{Checker, Names};
 use super::target::{Backend, Scope};
-use super::{InForce, attempt_log, control_table, enqueue_log, objectives, queue, run_log};
+use super::{Resolved, attempt_log, control_table, enqueue_log, objectives, queue, run_log};
 use crate::config::Secret;
 use crate::config::model::{
     Database, Encryption, Endpoint, Global, Mssql, PasswordSource, Source, Sqlite, Trust,
 };
 use crate::config::raw::{RawIntent, RawMssql, RawSource, RawSqlite};
-use crate::config::setting::{Field, Placed, Spot};
+use crate::yaml::{Checker, Names};
+use crate::yaml::{Field, Located, Location};
 
 /// The port of a default instance.
 const DEFAULT_PORT: u16 = 1433;
@@ -22,10 +22,10 @@ pub(super) fn source(
     checker: &mut Checker<'_>,
     raw: Spanned<RawSource>,
     global: &Global,
-    stale_after: Option<InForce>,
+    stale_after: Option<Resolved>,
     names: &mut Names,
 ) -> Option<Source> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let name = checker.name(raw.name, at, names);
     let (backend, database) = match (raw.mssql.given(), raw.sqlite.given()) {
@@ -33,7 +33,7 @@ pub(super) fn source(
         (None, Some(sqlite)) => (Backend::Sqlite, self::sqlite(checker, sqlite).map(Database::Sqlite)),
         (Some(_), Some(sqlite)) => {
             let message = "`sqlite` contradicts `mssql`: a source is one database; remove one of them";
-            checker.report(sqlite.spot(), message);
+            checker.report(sqlite.location(), message);
             (Backend::Mssql, None)
         }
         (None, None) => {
@@ -90,13 +90,13 @@ fn is_empty<T>(list: &Field<Vec<T>>) -> bool {
 }
 
 fn sqlite(checker: &mut Checker<'_>, raw: Spanned<RawSqlite>) -> Option<Sqlite> {
-    let at = raw.spot();
+    let at = raw.location();
     let file = checker.required(raw.value.file, at, "file", "name the database file")?;
     Some(Sqlite { file: checker.path(file)? })
 }
 
 fn mssql(checker: &mut Checker<'_>, raw: Spanned<RawMssql>) -> Option<Mssql> {
-    let at = raw.spot();
+    let at = raw.location();
     let raw = raw.value;
     let host = checker.required(raw.host, at, "host", "name the host of the server");
     let host = host.and_then(|value| self::host(checker, value));
@@ -124,7 +124,7 @@ fn mssql(checker: &mut Checker<'_>, raw: Spanned<RawMssql>) -> Option<Mssql> {
 
 /// A host alone: what a connection string would append to it has keys of its own.
 fn host(checker: &mut Checker<'_>, value: Spanned<String>) -> Option<String> {
-    let at = value.spot();
+    let at = value.location();
     let host = checker.text(value)?;
     let message = if let Some((name, instance)) = host.split_once('\\') {
         format!("`{host}` has an instance in it; write `host: {name}` and `instance: {instance}`")
@@ -149,14 +149,14 @@ fn endpoint(checker: &mut Checker<'_>, port: Field<u16>, instance: Field<String>
     match (port.given(), instance.given()) {
         (Some(_), Some(instance)) => {
             checker.report(
-                instance.spot(),
+                instance.location(),
                 "`instance` contradicts `port`: the SQL Server Browser tells the port of an instance; remove \
                  one of them",
             );
             None
         }
         (Some(port), None) if port.value == 0 => {
-            checker.report(port.spot(), "0 is not a port; the usual one is 1433");
+            checker.report(port.location(), "0 is not a port; the usual one is 1433");
             None
         }
         (Some(port), None) => Some(Endpoint::Port(port.value)),
@@ -167,7 +167,7 @@ fn endpoint(checker: &mut Checker<'_>, port: Field<u16>, instance: Field<String>
 
 fn password(
     checker: &mut Checker<'_>,
-    parent: Spot,
+    parent: Location,
     file: Field<String>,
     variable: Field<String>,
     credential: Field<String>,
@@ -186,12 +186,12 @@ fn password(
     };
     if let Some((second, other)) = given.next() {
         checker.report(
-            other.spot(),
+            other.location(),
             format!("`{second}` contradicts `{key}`: there is one password; remove one of them"),
         );
         return None;
     }
-    let at = value.spot();
+    let at = value.location();
     let source = match key {
         "password_file" => PasswordSource::File(checker.path(value)?),
         "password_env" => PasswordSource::Variable(checker.text(value)?),
@@ -219,7 +219,7 @@ fn tls(
     };
     if let Some(trust) = trust_any {
         checker.report(
-            trust.spot(),
+            trust.location(),
             "`trust_server_certificate: true` contradicts `ca_file`: any certificate would do; remove one of \
              them",
         );
@@ -227,11 +227,11 @@ fn tls(
     if let Some(encryption) = encryption.filter(|level| level.value != Encryption::Required) {
         let word = if level == Encryption::Off { "off" } else { "login_only" };
         checker.report(
-            encryption.spot(),
+            encryption.location(),
             format!("`encryption: {word}` contradicts `ca_file`, which needs `encryption: required`"),
         );
     }
-    let at = file.spot();
+    let at = file.location();
     let trust = checker.path(file).and_then(|path| {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if CERTIFICATE_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()) {

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 
-use super::checker::{Checker, Names};
 use super::column::constant;
-use super::{InForce, SAMPLE_INTERVALS};
+use super::{Resolved, SAMPLE_INTERVALS};
 use crate::config::presets::{self, Overridable, TargetKind};
 use crate::config::raw::{List, RawProbe, RawTarget, Where};
-use crate::config::setting::{Field, Placed, Spot};
-use crate::config::{BaseTable, Objectives, Probe, ReadMode, Target, identifier, suggest, yaml};
+use crate::config::{BaseTable, Objectives, Probe, ReadMode, Target, identifier, yaml};
+use crate::yaml::suggest;
+use crate::yaml::{Checker, Names};
+use crate::yaml::{Field, Located, Location};
 
 /// The kind of database that a target is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(super) struct Scope {
     /// The target's own, where it has one.
     pub(super) read_mode: ReadMode,
     /// `None` when it is wrong itself.
-    pub(super) stale_after: Option<InForce>,
+    pub(super) stale_after: Option<Resolved>,
     pub(super) max_label_values: usize,
     pub(super) objectives: Objectives,
 }
@@ -72,7 +73,7 @@ impl Checker<'_> {
         raw.into_iter()
             .filter_map(|raw| {
                 let completed = self.completed(raw)?;
-                let at = completed.spot();
+                let at = completed.location();
                 let mut own = completed.value;
                 let mut common = own.take_common();
                 let read_mode = std::mem::take(&mut common.read_mode).given();
@@ -87,7 +88,7 @@ impl Checker<'_> {
     /// A target, completed by its preset; `None` when there is no such preset, since most keys
     /// would then seem to be missing.
     fn completed<R: Overridable>(&mut self, raw: Spanned<R>) -> Option<Spanned<R>> {
-        let at = raw.spot();
+        let at = raw.location();
         let mut own = raw.value;
         let name = match own.take_preset() {
             Field::Set(name) => name,
@@ -95,7 +96,7 @@ impl Checker<'_> {
             Field::Absent if !own.maps_columns() => at.with(R::KIND.default_preset().to_owned()),
             Field::Absent | Field::Null => return Some(at.with(own)),
         };
-        let named = name.spot();
+        let named = name.location();
         let Some(preset) = presets::of_kind(R::KIND).find(|preset| preset.name == name.value) else {
             let message = unknown_preset(&name.value, R::KIND);
             self.report(named, message);
@@ -114,7 +115,7 @@ impl Checker<'_> {
     fn target(
         &mut self,
         common: RawTarget,
-        at: Spot,
+        at: Location,
         kind: TargetKind,
         scope: &Scope,
         names: &mut Names,
@@ -132,8 +133,8 @@ impl Checker<'_> {
                 if let Some(stale_after) = &scope.stale_after
                     && value > stale_after.value
                 {
-                    let own = InForce { key: "sample_interval", value, at: Some(at) };
-                    let global = InForce { key: "global.stale_after", ..*stale_after };
+                    let own = Resolved { key: "sample_interval", value, at: Some(at) };
+                    let global = Resolved { key: "global.stale_after", ..*stale_after };
                     self.relation(&own, "must not be longer than", &global);
                 }
                 value
@@ -163,14 +164,14 @@ impl Checker<'_> {
             Ok(table) => return Some(table),
             Err(message) => message,
         };
-        self.report(value.spot(), message);
+        self.report(value.location(), message);
         None
     }
 
     /// How a target is probed. `Err` when that is wrong, so that no target goes unprobed.
     fn probe(&mut self, field: Field<RawProbe>, scope: &Scope) -> Result<Option<Probe>, ()> {
         let Some(raw) = field.given() else { return Ok(None) };
-        let at = raw.spot();
+        let at = raw.location();
         let RawProbe { base_table, filter, role } = raw.value;
         let (base_table, role) = (base_table.given(), role.given());
         if base_table.is_none() && role.is_none() {
@@ -182,7 +183,7 @@ impl Checker<'_> {
             None => {
                 if let Field::Set(filter) = filter {
                     let message = "`where` narrows the rows of `base_table`; name that table".to_owned();
-                    self.report(filter.spot(), message);
+                    self.report(filter.location(), message);
                     return Err(());
                 }
                 None
@@ -197,7 +198,7 @@ impl Checker<'_> {
             None => None,
             Some(value) if scope.backend == Backend::Sqlite => {
                 let message = "a SQLite file has no roles; remove `role`, or probe a `base_table`";
-                self.report(value.spot(), message.to_owned());
+                self.report(value.location(), message.to_owned());
                 return Err(());
             }
             Some(value) => Some(self.text(value).ok_or(())?),
@@ -212,17 +213,17 @@ impl Checker<'_> {
             let column = match identifier::column(&key.value) {
                 Ok(column) => column,
                 Err(message) => {
-                    self.report_key(key.spot(), message);
+                    self.report_key(key.location(), message);
                     continue;
                 }
             };
             match constant(&value.value) {
                 Ok(text) => {
                     if filter.insert(column.clone(), text).is_some() {
-                        self.report_key(key.spot(), format!("the column `{column}` is given twice"));
+                        self.report_key(key.location(), format!("the column `{column}` is given twice"));
                     }
                 }
-                Err(message) => self.report(value.spot(), message),
+                Err(message) => self.report(value.location(), message),
             }
         }
         filter
@@ -233,7 +234,7 @@ impl Checker<'_> {
         let Some(list) = field.given() else { return Vec::new() };
         if list.value.len() > scope.max_label_values {
             self.report(
-                list.spot(),
+                list.location(),
                 format!(
                     "declares {} values, more than `global.max_label_values` ({}); raise that or declare fewer",
                     list.value.len(),
@@ -243,7 +244,7 @@ impl Checker<'_> {
         }
         let mut values: Vec<String> = Vec::new();
         for item in list.value {
-            let at = item.spot();
+            let at = item.location();
             let Some(text) = self.text(item) else { continue };
             if values.contains(&text) {
                 self.report(at, format!("`{text}` is given twice"));

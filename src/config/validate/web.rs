@@ -8,14 +8,14 @@ mod tls;
 
 use std::path::Path;
 
+use crate::yaml::Spanned;
 use bcrypt::HashParts;
-use serde_saphyr::Spanned;
 
-use super::checker::{Checker, Finding};
-use crate::config::environment::Environment;
-use crate::config::secret::Secret;
-use crate::config::setting::{Entries, Field, Placed as _};
 use crate::config::web::{RawWeb, WebConfig, WebUser};
+use crate::environment::Environment;
+use crate::secret::Secret;
+use crate::yaml::{Checker, InvalidFile};
+use crate::yaml::{Entries, Field, Located as _};
 
 /// The costs that bcrypt is defined for.
 const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
@@ -28,19 +28,20 @@ const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
 pub(in crate::config) fn web(
     raw: RawWeb,
     file: &Path,
+    yaml: &str,
     environment: &Environment,
-) -> Result<WebConfig, Vec<Finding>> {
+) -> Result<WebConfig, InvalidFile> {
     let mut checker = Checker::new(environment, file);
     let http = raw.http_server_config.given().map(|raw| raw.value).unwrap_or_default();
     let http2 = http.http2.given().is_none_or(|given| given.value);
     let headers = http::headers(&mut checker, http.headers);
     let tls = raw.tls_server_config.given().and_then(|raw| {
-        let at = raw.spot();
+        let at = raw.location();
         tls::tls(&mut checker, raw.value, at, http2)
     });
     let users = raw.basic_auth_users.given().map(|users| self::users(&mut checker, users.value));
     let rate_limit = http::rate_limit(&mut checker, raw.rate_limit);
-    checker.finish(WebConfig { tls, users: users.unwrap_or_default(), headers, rate_limit })
+    checker.finish(WebConfig { tls, users: users.unwrap_or_default(), headers, rate_limit }, yaml)
 }
 
 /// A string that is given and not blank. A blank one stands for none in the toolkit, and templates
@@ -60,7 +61,7 @@ fn users(checker: &mut Checker<'_>, entries: Entries<String, Secret>) -> Vec<Web
 fn user(checker: &mut Checker<'_>, name: Spanned<String>, hash: Spanned<Secret>) -> Option<WebUser> {
     if name.value.contains(':') || name.value.chars().any(char::is_control) {
         let message = "a user name with a colon or a control character cannot log in; rename it";
-        checker.report_key(name.spot(), message);
+        checker.report_key(name.location(), message);
         return None;
     }
     // Whatever is there may be the password itself, and is not shown.
@@ -71,12 +72,12 @@ fn user(checker: &mut Checker<'_>, name: Spanned<String>, hash: Spanned<Secret>)
         Ok(parts) => {
             let (least, most) = (COSTS.start(), COSTS.end());
             let message = format!("a bcrypt cost is between {least} and {most}, not {}", parts.get_cost());
-            checker.report(hash.spot(), message);
+            checker.report(hash.location(), message);
             None
         }
         Err(_) => {
             checker.report(
-                hash.spot(),
+                hash.location(),
                 "is not a bcrypt hash; make one with `htpasswd -nBC 10 \"\" | tr -d ':\\n'`",
             );
             None

@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 
 use super::{WebConfig, load_web};
 use crate::config::Environment;
-use crate::config::error::ConfigError;
-use crate::config::trace::Trace;
+use crate::environment::trace::Trace;
+use crate::yaml::ConfigError;
 
 /// A web configuration file, with the certificates that it names: what was read of them, so that a
 /// change is seen.

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::config::objectives::Ratio;
-use crate::config::setting::{Constant, Field, Placed, Setting, Short, Spot};
-use crate::config::validate::checker::{Bounds, Checker};
+use crate::yaml::{Bounds, Checker};
+use crate::yaml::{Constant, Field, Located, Location, ScalarOr, Setting};
 
 /// The word for no objective.
 const NONE: &str = "none";
@@ -17,7 +17,7 @@ enum Said<T> {
     /// That there is none.
     None,
     /// What it is, and where.
-    Value(T, Spot),
+    Value(T, Location),
 }
 
 /// A duration that may not be exceeded. `lacking` says what a table lacks that cannot be held to it.
@@ -48,7 +48,7 @@ pub(super) fn count(
     lacking: Option<&str>,
 ) -> Option<u32> {
     let said = number(checker, field, "a whole number", |value| match value {
-        Short::Integer(number) => {
+        ScalarOr::Integer(number) => {
             let count = u32::try_from(*number).ok().filter(|number| range.contains(number));
             Some(count.ok_or_else(|| outside(number, &range)))
         }
@@ -68,8 +68,8 @@ pub(super) fn ratio(
     let said = number(checker, field, "a number", |value| {
         let number = match value {
             #[allow(clippy::cast_precision_loss, reason = "what is not exact is far out of the range")]
-            Short::Integer(number) => *number as f64,
-            Short::Decimal(number) => *number,
+            ScalarOr::Integer(number) => *number as f64,
+            ScalarOr::Decimal(number) => *number,
             _ => return None,
         };
         let (least, most) = (f64::from(*range.start()), f64::from(*range.end()));
@@ -95,8 +95,8 @@ fn number<T>(
         Setting::Null => return Said::None,
         Setting::Set(value) => value,
     };
-    let at = value.spot();
-    if matches!(&value.value, Short::Text(word) if word == NONE) {
+    let at = value.location();
+    if matches!(&value.value, ScalarOr::Text(word) if word == NONE) {
         return Said::None;
     }
     let message = match read(&value.value) {

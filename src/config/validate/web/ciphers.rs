@@ -1,13 +1,13 @@
 //! The names that Go gives to algorithms, and what they are called here.
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 use tokio_rustls::rustls::SupportedCipherSuite;
 use tokio_rustls::rustls::crypto::SupportedKxGroup;
 use tokio_rustls::rustls::crypto::aws_lc_rs::{ALL_CIPHER_SUITES, DEFAULT_KX_GROUPS, kx_group};
 
-use crate::config::setting::{Field, Placed as _};
-use crate::config::suggest;
-use crate::config::validate::checker::Checker;
+use crate::yaml::Checker;
+use crate::yaml::suggest;
+use crate::yaml::{Field, Located as _};
 
 /// Cipher suites that the toolkit knows and rustls leaves out: their way to authenticate what is
 /// encrypted has been attacked time and again.
@@ -44,7 +44,7 @@ pub(super) fn suites(
             None => {
                 complete = false;
                 let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-                checker.report(name.spot(), unknown(&name.value, &WEAK_SUITES, &names));
+                checker.report(name.location(), unknown(&name.value, &WEAK_SUITES, &names));
             }
         }
     }
@@ -66,7 +66,8 @@ pub(super) fn groups(
             chosen.push(*group);
         } else {
             complete = false;
-            checker.report(name.spot(), unknown(&name.value, &["CurveP521"], &CURVES.map(|(name, _)| name)));
+            checker
+                .report(name.location(), unknown(&name.value, &["CurveP521"], &CURVES.map(|(name, _)| name)));
         }
     }
     complete.then_some(chosen)

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 use tokio_rustls::rustls::RootCertStore;
 use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 
 use super::pem::{Pem, certificates};
-use crate::config::setting::{Field, Placed as _, Spot};
-use crate::config::suggest;
-use crate::config::validate::checker::Checker;
 use crate::config::web::{AllowedNames, AnyCertificate};
+use crate::yaml::Checker;
+use crate::yaml::suggest;
+use crate::yaml::{Field, Located as _, Location};
 
 /// The keys about client certificates, as far as they were read.
 pub(super) struct ClientAuth {
@@ -48,7 +48,7 @@ type Verifier = Arc<dyn ClientCertVerifier>;
 pub(super) fn verifier(
     checker: &mut Checker<'_>,
     raw: ClientAuth,
-    parent: Spot,
+    parent: Location,
     provider: &Arc<CryptoProvider>,
 ) -> Option<Option<Verifier>> {
     let policy = policy(checker, raw.kind);
@@ -64,7 +64,7 @@ pub(super) fn verifier(
     if let (Some(names), false) = (&names, matches!(policy, Policy::Any | Policy::Verified)) {
         let message = "wants each client to have a certificate; let `client_auth_type` be \
              RequireAndVerifyClientCert or RequireAnyClientCert";
-        checker.report(names.spot(), message);
+        checker.report(names.location(), message);
         return None;
     }
     let verifier = match policy {
@@ -84,7 +84,7 @@ pub(super) fn verifier(
     };
     let Some(names) = names else { return Some(Some(verifier)) };
     if names.value.is_empty() {
-        checker.report(names.spot(), "is empty: no client could connect; name one, or remove the key");
+        checker.report(names.location(), "is empty: no client could connect; name one, or remove the key");
         return None;
     }
     let names = names.value.into_iter().map(|name| name.value).collect();
@@ -97,7 +97,7 @@ fn policy(checker: &mut Checker<'_>, field: Field<String>) -> Option<Policy> {
     let policy = POLICIES.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy);
     if policy.is_none() {
         let remedy = suggest::remedy(name, &POLICIES.map(|(known, _)| known), "expected one of");
-        checker.report(given.spot(), format!("unknown value `{name}`; {remedy}"));
+        checker.report(given.location(), format!("unknown value `{name}`; {remedy}"));
     }
     policy
 }

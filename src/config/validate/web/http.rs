@@ -5,10 +5,10 @@ use std::time::Duration;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
-use crate::config::setting::{Entries, Field, Placed as _};
-use crate::config::suggest;
-use crate::config::validate::checker::{Bounds, Checker};
 use crate::config::web::{RateLimit, RawRateLimit};
+use crate::yaml::suggest;
+use crate::yaml::{Bounds, Checker};
+use crate::yaml::{Entries, Field, Located as _};
 
 /// The headers that the toolkit lets a file set, with the values that it takes; any, if none are named.
 const HEADERS: [(&str, &[&str]); 5] = [
@@ -31,7 +31,7 @@ pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, St
         let Some((_, allowed)) = HEADERS.iter().find(|(known, _)| *known == name.value) else {
             let known = HEADERS.map(|(known, _)| known);
             let remedy = suggest::remedy(&name.value, &known, "the headers that can be set are");
-            checker.report_key(name.spot(), format!("cannot be set; {remedy}"));
+            checker.report_key(name.location(), format!("cannot be set; {remedy}"));
             continue;
         };
         if value.value.is_empty() {
@@ -39,12 +39,12 @@ pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, St
         }
         if !allowed.is_empty() && !allowed.contains(&value.value.as_str()) {
             let remedy = suggest::remedy(&value.value, allowed, "expected one of");
-            checker.report(value.spot(), format!("unknown value `{}`; {remedy}", value.value));
+            checker.report(value.location(), format!("unknown value `{}`; {remedy}", value.value));
             continue;
         }
         match (HeaderName::from_bytes(name.value.as_bytes()), HeaderValue::from_str(&value.value)) {
             (Ok(name), Ok(value)) => _ = headers.insert(name, value),
-            _ => checker.report(value.spot(), "has a character that no header can have"),
+            _ => checker.report(value.location(), "has a character that no header can have"),
         }
     }
     headers
@@ -53,7 +53,7 @@ pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, St
 /// How many requests are answered; `None` for all of them.
 pub(super) fn rate_limit(checker: &mut Checker<'_>, field: Field<RawRateLimit>) -> Option<RateLimit> {
     let raw = field.given()?;
-    let at = raw.spot();
+    let at = raw.location();
     // A bare 0 is how the toolkit's documentation switches the limit off.
     let interval = match raw.value.interval {
         Field::Set(value) if value.value == "0" => return None,

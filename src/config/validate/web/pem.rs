@@ -7,12 +7,12 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{Error, InconsistentKeys};
 
 use super::filled;
-use crate::config::setting::{Field, Placed as _, Spot};
-use crate::config::validate::checker::Checker;
+use crate::yaml::Checker;
+use crate::yaml::{Field, Located as _, Location};
 
 /// Text in PEM, with where it comes from and the words for it.
 pub(super) struct Pem {
-    pub(super) at: Spot,
+    pub(super) at: Location,
     bytes: Vec<u8>,
     pub(super) shown: String,
 }
@@ -22,14 +22,14 @@ pub(super) struct Pem {
 pub(super) fn pem(
     checker: &mut Checker<'_>,
     file: Field<String>,
-    inline: Option<(Spot, Vec<u8>)>,
+    inline: Option<(Location, Vec<u8>)>,
     keys: [&str; 2],
 ) -> Result<Option<Pem>, ()> {
     let [file_key, inline_key] = keys;
     let inline = inline.filter(|(_, bytes)| !bytes.is_empty());
     match (filled(file).given(), inline) {
         (Some(file), None) => {
-            let at = file.spot();
+            let at = file.location();
             let path = checker.path(file).ok_or(())?;
             match checker.environment.bytes_from_file(&path) {
                 Ok(bytes) => Ok(Some(Pem { at, bytes, shown: format!("`{}`", path.display()) })),

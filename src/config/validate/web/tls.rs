@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_saphyr::Spanned;
+use crate::yaml::Spanned;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::sign::SingleCertAndKey;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
@@ -11,10 +11,10 @@ use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion};
 use super::client_auth::ClientAuth;
 use super::pem::{Pem, identity, pem};
 use super::{ciphers, client_auth, filled};
-use crate::config::setting::{Field, Placed as _, Spot};
-use crate::config::suggest;
-use crate::config::validate::checker::Checker;
 use crate::config::web::RawTls;
+use crate::yaml::Checker;
+use crate::yaml::suggest;
+use crate::yaml::{Field, Located as _, Location};
 
 /// The versions that are spoken, the older first.
 const VERSIONS: [(&str, &SupportedProtocolVersion); 2] = [("TLS12", &TLS12), ("TLS13", &TLS13)];
@@ -23,7 +23,7 @@ const VERSIONS: [(&str, &SupportedProtocolVersion); 2] = [("TLS12", &TLS12), ("T
 pub(super) fn tls(
     checker: &mut Checker<'_>,
     raw: RawTls,
-    at: Spot,
+    at: Location,
     http2: bool,
 ) -> Option<Arc<ServerConfig>> {
     if !asks(&raw) {
@@ -32,13 +32,13 @@ pub(super) fn tls(
     let versions = versions(checker, filled(raw.min_version), filled(raw.max_version));
     let suites = ciphers::suites(checker, raw.cipher_suites);
     let groups = ciphers::groups(checker, raw.curve_preferences);
-    let inline = raw.cert.given().map(|text| (text.spot(), text.value.into_bytes()));
+    let inline = raw.cert.given().map(|text| (text.location(), text.value.into_bytes()));
     let certificate = pem(checker, raw.cert_file, inline, ["cert_file", "cert"]);
     let certificate = needed(checker, at, certificate, ["cert_file", "cert"]);
-    let inline = raw.key.given().map(|text| (text.spot(), text.value.expose().as_bytes().to_vec()));
+    let inline = raw.key.given().map(|text| (text.location(), text.value.expose().as_bytes().to_vec()));
     let key = pem(checker, raw.key_file, inline, ["key_file", "key"]);
     let key = needed(checker, at, key, ["key_file", "key"]);
-    let inline = raw.client_ca.given().map(|text| (text.spot(), text.value.into_bytes()));
+    let inline = raw.client_ca.given().map(|text| (text.location(), text.value.into_bytes()));
     let authorities = pem(checker, raw.client_ca_file, inline, ["client_ca_file", "client_ca"]);
     let clients =
         ClientAuth { kind: filled(raw.client_auth_type), authorities, names: raw.client_allowed_sans };
@@ -93,7 +93,7 @@ fn asks(raw: &RawTls) -> bool {
 /// What must be there for TLS; reports when it is not.
 fn needed(
     checker: &mut Checker<'_>,
-    parent: Spot,
+    parent: Location,
     pem: Result<Option<Pem>, ()>,
     keys: [&str; 2],
 ) -> Option<Pem> {
@@ -118,7 +118,7 @@ fn versions(
     let (from, to) = (from?, to?);
     if from > to {
         let message = "is below `min_version`: no version is left";
-        checker.report(highest?.spot(), message);
+        checker.report(highest?.location(), message);
         return None;
     }
     Some(VERSIONS.iter().skip(from).take(to - from + 1).map(|(_, version)| *version).collect())
@@ -136,7 +136,7 @@ fn version(checker: &mut Checker<'_>, given: Option<&Spanned<String>>, default: 
             let remedy = suggest::remedy(name, &VERSIONS.map(|(known, _)| known), "expected one of");
             format!("unknown value `{name}`; {remedy}")
         };
-        checker.report(given.spot(), message);
+        checker.report(given.location(), message);
     }
     position
 }

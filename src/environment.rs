@@ -1,4 +1,6 @@
-//! What the configuration asks of the machine: environment variables and secret files.
+//! The machine as the configuration sees it: environment variables and secret files.
+
+pub(crate) mod trace;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,8 +10,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Secret;
-use super::trace::Trace;
+use self::trace::Trace;
+use crate::secret::Secret;
 
 /// Where systemd puts the credentials of a unit.
 const CREDENTIALS_DIRECTORY: &str = "CREDENTIALS_DIRECTORY";
@@ -49,7 +51,7 @@ impl Environment {
     }
 
     /// Keeps in mind which files are read, and what they hold.
-    pub(super) fn traced(&self) -> (Self, Arc<Mutex<Trace>>) {
+    pub(crate) fn traced(&self) -> (Self, Arc<Mutex<Trace>>) {
         let trace = Arc::<Mutex<Trace>>::default();
         (Self { trace: Some(Arc::clone(&trace)), ..self.clone() }, trace)
     }
@@ -85,7 +87,7 @@ impl Environment {
     /// # Errors
     ///
     /// What is wrong, naming the file, never its content.
-    pub(super) fn secret_from_file(&self, path: &Path) -> Result<Secret, String> {
+    pub(crate) fn secret_from_file(&self, path: &Path) -> Result<Secret, String> {
         if self.without_secrets {
             return Ok(Secret::new(""));
         }
@@ -109,7 +111,7 @@ impl Environment {
     /// # Errors
     ///
     /// What is wrong, naming the file, never its content.
-    pub(super) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
+    pub(crate) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
         let shown = path.display();
         let bytes =
             self.read(path, MAX_PEM_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
@@ -125,7 +127,7 @@ impl Environment {
     ///
     /// What is wrong. The variable is named only when it looks like one: whoever mistakes the
     /// key writes the password itself there.
-    pub(super) fn secret_from_variable(&self, name: &str) -> Result<Secret, String> {
+    pub(crate) fn secret_from_variable(&self, name: &str) -> Result<Secret, String> {
         if self.without_secrets {
             return Ok(Secret::new(""));
         }
@@ -148,7 +150,7 @@ impl Environment {
     /// # Errors
     ///
     /// What is wrong, naming the file, never its content.
-    pub(super) fn secret_from_credential(&self, name: &str) -> Result<Secret, String> {
+    pub(crate) fn secret_from_credential(&self, name: &str) -> Result<Secret, String> {
         if name.contains('/') || name == ".." || name == "." {
             return Err("a credential is named, not located; for a path there is `password_file`".to_owned());
         }
@@ -191,7 +193,7 @@ impl Environment {
     }
 
     /// The same of the configuration itself, which is always on the disk.
-    pub(super) fn read_configuration(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_configuration(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.note(path, limit, disk(path, limit))
     }
 
@@ -205,7 +207,7 @@ impl Environment {
 }
 
 /// The bytes of a file on the disk; of one that is longer than `limit`, one more than that.
-pub(super) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;
     Ok(content)

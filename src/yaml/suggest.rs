@@ -1,7 +1,7 @@
 //! The nearest word to a misspelt one.
 
 /// The candidate that `word` most likely stands for, if one is near enough.
-pub(super) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let distance = |candidate: &str| strsim::osa_distance(&word, &candidate.to_lowercase());
     let nearest = candidates.iter().copied().min_by_key(|candidate| distance(candidate))?;
@@ -20,7 +20,7 @@ pub(super) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
 }
 
 /// A remedy for `word`: the nearest candidate, or else all of them after `otherwise`.
-pub(super) fn remedy(word: &str, candidates: &[&str], otherwise: &str) -> String {
+pub(crate) fn remedy(word: &str, candidates: &[&str], otherwise: &str) -> String {
     match nearest(word, candidates) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("{otherwise}: {}", candidates.join(", ")),

@@ -1,19 +1,19 @@
-//! Reading YAML, and saying in the user's words what the deserializer refused.
+//! Reading YAML: what the deserializer refuses is reported in the user's words.
 
 use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::{Budget, Error, Location, Spanned};
+use serde_saphyr::{Budget, Error, Location as Position, Spanned};
 
 use super::error::Problem;
-use super::locate::Places;
+use super::key_paths::KeyPaths;
 use super::suggest;
 
-/// Reads one YAML document, with the place where it begins.
+/// Reads one YAML document, with the location of its beginning.
 ///
 /// # Errors
 ///
 /// The first problem that the deserializer finds.
-pub(super) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Problem> {
+pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Problem> {
     let options = serde_saphyr::options! {
         // Lines of the file are kept out of errors: one of them may hold a misplaced password.
         with_snippet: false,
@@ -24,41 +24,41 @@ pub(super) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
         underscored_numbers_as_strings: true,
         reject_unsupported_tags: true,
     };
-    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| match Places::of(yaml) {
-        Ok(places) => problem(&error, &places),
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| match KeyPaths::of(yaml) {
+        Ok(paths) => problem(&error, &paths),
         // Broken syntax comes first: what precedes it may only look wrong because of it.
-        Err(syntax) => problem(&syntax, &Places::default()),
+        Err(syntax) => problem(&syntax, &KeyPaths::default()),
     })
 }
 
 /// How much of a file is read. A configuration has fewer than ten levels, and each costs stack: the
 /// library's own bound on them is more than a thread may have room for.
-pub(super) fn budget() -> Option<Budget> {
+pub(crate) fn budget() -> Option<Budget> {
     serde_saphyr::budget! { max_depth: 24 }
 }
 
-/// Which kind of place an error has.
-enum Place {
+/// What an error is about.
+enum Subject {
     Value,
     Key,
     Nowhere,
 }
 
-fn problem(error: &Error, places: &Places) -> Problem {
+fn problem(error: &Error, paths: &KeyPaths) -> Problem {
     let error = error.without_snippet();
     let (error, at) = match error {
         // The alias is what the reader must look at; its anchor may serve others well.
         Error::AliasError { error, locations, .. } => (error.without_snippet(), locations.reference_location),
-        error => (error, error.location().unwrap_or(Location::UNKNOWN)),
+        error => (error, error.location().unwrap_or(Position::UNKNOWN)),
     };
-    let (place, message) = describe(error, at, places);
-    let key = match place {
-        Place::Value => places.value_path_at(at),
-        Place::Key => match error {
-            Error::SerdeUnknownField { field, .. } => places.key_path_at(at, Some(field)),
-            _ => places.key_path_at(at, None),
+    let (subject, message) = describe(error, at, paths);
+    let key = match subject {
+        Subject::Value => paths.value_path_at(at),
+        Subject::Key => match error {
+            Error::SerdeUnknownField { field, .. } => paths.key_path_at(at, Some(field)),
+            _ => paths.key_path_at(at, None),
         },
-        Place::Nowhere => None,
+        Subject::Nowhere => None,
     };
     Problem {
         line: at.line().max(1),
@@ -68,25 +68,25 @@ fn problem(error: &Error, places: &Places) -> Problem {
     }
 }
 
-fn describe(error: &Error, at: Location, places: &Places) -> (Place, String) {
+fn describe(error: &Error, at: Position, paths: &KeyPaths) -> (Subject, String) {
     let expected = |what: &str| {
-        let found = places.found_at(at).filter(|found| *found != what);
+        let found = paths.found_at(at).filter(|found| *found != what);
         let found = found.map(|found| format!(", found {found}")).unwrap_or_default();
-        (Place::Value, format!("expected {what}{found}"))
+        (Subject::Value, format!("expected {what}{found}"))
     };
     match error {
-        Error::SerdeUnknownField { field, expected, .. } => (Place::Key, unknown_key(field, expected)),
+        Error::SerdeUnknownField { field, expected, .. } => (Subject::Key, unknown_key(field, expected)),
         Error::SerdeUnknownVariant { variant, expected, .. } => {
             let remedy = suggest::remedy(variant, expected, "expected one of");
-            (Place::Value, format!("unknown value `{variant}`; {remedy}"))
+            (Subject::Value, format!("unknown value `{variant}`; {remedy}"))
         }
         Error::SerdeInvalidType { expected: what, .. } | Error::SerdeInvalidValue { expected: what, .. } => {
             expected(what)
         }
         Error::Unexpected { expected: what, .. } => match *what {
-            "string scalar" if places.found_at(at) == Some("a list") => {
-                let (place, message) = expected("a string");
-                (place, format!("{message}; quote a name that begins with a bracket: '[name]'"))
+            "string scalar" if paths.found_at(at) == Some("a list") => {
+                let (subject, message) = expected("a string");
+                (subject, format!("{message}; quote a name that begins with a bracket: '[name]'"))
             }
             "string scalar" => expected("a string"),
             "mapping start" => expected("a mapping of keys to values"),
@@ -100,32 +100,33 @@ fn describe(error: &Error, at: Location, places: &Places) -> (Place, String) {
         Error::InvalidScalar { ty: "u32", .. } => expected("a whole number from 0 to 4294967295"),
         Error::ExternallyTaggedEnumExpectedScalarOrMapping { .. } => expected("a single word"),
         Error::DuplicateMappingKey { .. } => {
-            (Place::Key, "this key is given twice in one mapping; keep one of them".to_owned())
+            (Subject::Key, "this key is given twice in one mapping; keep one of them".to_owned())
         }
-        Error::MultipleDocuments { .. } => {
-            (Place::Nowhere, "a second YAML document begins here; a configuration is one document".to_owned())
-        }
+        Error::MultipleDocuments { .. } => (
+            Subject::Nowhere,
+            "a second YAML document begins here; a configuration is one document".to_owned(),
+        ),
         // The tag itself is not shown: an unquoted password may begin with `!`.
         Error::UnsupportedTag { .. } => {
-            (Place::Value, "YAML tags are not used here; quote a value that begins with `!`".to_owned())
+            (Subject::Value, "YAML tags are not used here; quote a value that begins with `!`".to_owned())
         }
         Error::NonFiniteFloat { .. } => {
             let what = "is a number without end, or too large for one; in quotes it is text";
-            (Place::Value, what.to_owned())
+            (Subject::Value, what.to_owned())
         }
-        Error::Budget { breach, .. } => (Place::Nowhere, too_much(breach).to_owned()),
+        Error::Budget { breach, .. } => (Subject::Nowhere, too_much(breach).to_owned()),
         Error::AliasReplayCounterOverflow { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => (Place::Nowhere, TOO_MANY_ALIASES.to_owned()),
+        | Error::AliasReplayStackDepthExceeded { .. } => (Subject::Nowhere, TOO_MANY_ALIASES.to_owned()),
         other => {
             let text = other.to_string();
             // The parser has a limit of its own, and no name for it.
             if text.contains("recursion limit exceeded") {
-                return (Place::Nowhere, TOO_DEEP.to_owned());
+                return (Subject::Nowhere, TOO_DEEP.to_owned());
             }
             let what = text.rfind(" at line ").and_then(|end| text.get(..end)).unwrap_or(&text);
-            (Place::Nowhere, format!("not valid YAML: {what}"))
+            (Subject::Nowhere, format!("not valid YAML: {what}"))
         }
     }
 }

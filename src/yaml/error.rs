@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and where.
+//! Configuration errors: file, line, column, key, and the remedy.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,80 +1,80 @@
-//! From a place in the file to the key that stands there.
+//! Key paths: from a location in the file to the key there, such as `sources[0].queues[1].lease`.
 //!
 //! The deserializer reports lines and columns but no paths. So when there is an error, and only
-//! then, the file is read a second time into a bare tree of places.
+//! then, the file is read a second time into a bare tree of locations.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::{Location as Position, Spanned};
 
-use super::setting::{Placed, Spot};
-use super::yaml;
+use super::read::budget;
+use super::types::{Located, Location};
 
-/// The places of a file's keys and values.
+/// The locations of a file's keys and values.
 #[derive(Default)]
-pub(super) struct Places {
-    /// Places of values, from the outside in.
-    values: Vec<Place>,
-    /// Places of keys.
-    keys: Vec<Place>,
+pub(crate) struct KeyPaths {
+    /// KeyPaths of values, from the outside in.
+    values: Vec<Entry>,
+    /// KeyPaths of keys.
+    keys: Vec<Entry>,
 }
 
-struct Place {
-    at: Spot,
+struct Entry {
+    at: Location,
     path: String,
     found: &'static str,
 }
 
-impl Places {
-    /// Reads the places.
+impl KeyPaths {
+    /// Reads the locations.
     ///
     /// # Errors
     ///
     /// When the file is not YAML, or has keys that are not scalars.
-    pub(super) fn of(yaml: &str) -> Result<Self, serde_saphyr::Error> {
+    pub(crate) fn of(yaml: &str) -> Result<Self, serde_saphyr::Error> {
         // Everything that can be refused is let through: this tree only finds paths.
         let options = serde_saphyr::options! {
             with_snippet: false,
-            budget: yaml::budget(),
+            budget: budget(),
             duplicate_keys: DuplicateKeyPolicy::PassThrough,
             non_finite_float_policy: NonFiniteFloatPolicy::AsString,
             null_as_string: true,
         };
         let root = serde_saphyr::from_str_with_options::<Spanned<Tree>>(yaml, options)?;
-        let mut places = Self::default();
-        places.collect(&root, String::new());
-        Ok(places)
+        let mut paths = Self::default();
+        paths.collect(&root, String::new());
+        Ok(paths)
     }
 
-    /// The path of the value at a place; empty for the whole file.
-    pub(super) fn value_path(&self, at: Spot) -> Option<&str> {
-        self.values.iter().find(|place| place.at == at).map(|place| place.path.as_str())
+    /// The path of the value at a location; empty for the whole file.
+    pub(crate) fn value_path(&self, at: Location) -> Option<&str> {
+        self.values.iter().find(|entry| entry.at == at).map(|entry| entry.path.as_str())
     }
 
-    /// The path of the key at a place.
-    pub(super) fn key_path(&self, at: Spot) -> Option<&str> {
-        self.keys.iter().find(|place| place.at == at).map(|place| place.path.as_str())
+    /// The path of the key at a entry.
+    pub(crate) fn key_path(&self, at: Location) -> Option<&str> {
+        self.keys.iter().find(|entry| entry.at == at).map(|entry| entry.path.as_str())
     }
 
     /// Where the key of a path stands.
-    pub(super) fn key_spot(&self, path: &str) -> Option<Spot> {
-        self.keys.iter().find(|place| place.path == path).map(|place| place.at)
+    pub(crate) fn key_location(&self, path: &str) -> Option<Location> {
+        self.keys.iter().find(|entry| entry.path == path).map(|entry| entry.at)
     }
 
-    /// The path of the value at a place that an error of the deserializer names. Behind an alias
+    /// The path of the value at a position that an error of the deserializer names. Behind an alias
     /// this is the outermost value.
-    pub(super) fn value_path_at(&self, at: Location) -> Option<&str> {
-        self.values.iter().find(|place| place.at.is_at(at)).map(|place| place.path.as_str())
+    pub(crate) fn value_path_at(&self, at: Position) -> Option<&str> {
+        self.values.iter().find(|entry| entry.at.is_at(at)).map(|entry| entry.path.as_str())
     }
 
-    /// The path of the key at a place that an error of the deserializer names.
-    pub(super) fn key_path_at(&self, at: Location, key: Option<&str>) -> Option<&str> {
-        let mut paths = self.keys.iter().filter(|place| place.at.is_at(at)).map(|place| place.path.as_str());
+    /// The path of the key at a position that an error of the deserializer names.
+    pub(crate) fn key_path_at(&self, at: Position, key: Option<&str>) -> Option<&str> {
+        let mut paths = self.keys.iter().filter(|entry| entry.at.is_at(at)).map(|entry| entry.path.as_str());
         match key {
-            // Behind an alias all keys are at one place.
+            // Behind an alias all keys are at one entry.
             Some(key) => {
                 paths.find(|path| path.strip_suffix(key).is_some_and(|p| p.is_empty() || p.ends_with('.')))
             }
@@ -82,9 +82,9 @@ impl Places {
         }
     }
 
-    /// What kind of value is at a place that an error of the deserializer names.
-    pub(super) fn found_at(&self, at: Location) -> Option<&'static str> {
-        self.values.iter().find(|place| place.at.is_at(at)).map(|place| place.found)
+    /// What kind of value is at a position that an error of the deserializer names.
+    pub(crate) fn found_at(&self, at: Position) -> Option<&'static str> {
+        self.values.iter().find(|entry| entry.at.is_at(at)).map(|entry| entry.found)
     }
 
     fn collect(&mut self, node: &Spanned<Tree>, path: String) {
@@ -93,7 +93,7 @@ impl Places {
             Tree::List(_) => "a list",
             Tree::Mapping(_) => "a mapping",
         };
-        self.values.push(Place { at: node.spot(), path: path.clone(), found });
+        self.values.push(Entry { at: node.location(), path: path.clone(), found });
         match &node.value {
             Tree::Scalar(_) => {}
             Tree::List(items) => {
@@ -104,7 +104,7 @@ impl Places {
             Tree::Mapping(entries) => {
                 for (key, value) in entries {
                     let path = child(&path, &key.value);
-                    self.keys.push(Place { at: key.spot(), path: path.clone(), found: "a key" });
+                    self.keys.push(Entry { at: key.location(), path: path.clone(), found: "a key" });
                     self.collect(value, path);
                 }
             }
@@ -113,7 +113,7 @@ impl Places {
 }
 
 /// The path of a key in the mapping at `parent`.
-pub(super) fn child(parent: &str, key: &str) -> String {
+pub(crate) fn child(parent: &str, key: &str) -> String {
     if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") }
 }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest::{SHA256, digest};
 
-use super::environment::disk;
+use super::disk;
 
 /// Files with what they held. The contents themselves are not kept: some are secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Trace(BTreeMap<PathBuf, Reading>);
+pub(crate) struct Trace(BTreeMap<PathBuf, Reading>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reading {
@@ -20,13 +20,13 @@ struct Reading {
 }
 
 impl Trace {
-    pub(super) fn note(&mut self, path: &Path, limit: u64, content: Option<&[u8]>) {
+    pub(crate) fn note(&mut self, path: &Path, limit: u64, content: Option<&[u8]>) {
         let digest = content.map(|content| digest(&SHA256, content).as_ref().to_vec());
         self.0.insert(path.to_owned(), Reading { limit, digest });
     }
 
     /// Whether any of the files is not what it was.
-    pub(super) fn is_outdated(&self) -> bool {
+    pub(crate) fn is_outdated(&self) -> bool {
         let mut now = Self::default();
         for (path, reading) in &self.0 {
             now.note(path, reading.limit, disk(path, reading.limit).ok().as_deref());

@@ -1,4 +1,4 @@
-//! Values of a configuration file that serde's own types cannot tell apart.
+//! YAML types: values that know their location, and distinctions that serde's own types lose.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,14 +6,14 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::{Location as Position, Spanned};
 
 /// A key that may be absent, or be given as `null`, or have a value.
 ///
 /// Absent and `null` differ where there is a preset: an absent key takes the preset's value, and
 /// `null` removes it.
 #[derive(Debug, Default)]
-pub(super) enum Setting<T> {
+pub(crate) enum Setting<T> {
     /// The key is not in the file.
     #[default]
     Absent,
@@ -23,12 +23,12 @@ pub(super) enum Setting<T> {
     Set(T),
 }
 
-/// A setting that knows where its value stands.
-pub(super) type Field<T> = Setting<Spanned<T>>;
+/// A setting that knows the location of its value.
+pub(crate) type Field<T> = Setting<Spanned<T>>;
 
 impl<T> Setting<T> {
     /// The value, if there is one.
-    pub(super) fn given(self) -> Option<T> {
+    pub(crate) fn given(self) -> Option<T> {
         match self {
             Self::Set(value) => Some(value),
             Self::Absent | Self::Null => None,
@@ -36,56 +36,56 @@ impl<T> Setting<T> {
     }
 }
 
-/// Where a value stands. Behind an alias these are two places: the alias, which an error shows,
-/// and the anchored value, which tells the values behind one alias apart.
+/// The location of a value. Behind an alias there are two: the alias, which an error shows, and the
+/// anchored value, which keeps the values behind one alias apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
-    referenced: Location,
-    defined: Location,
+pub(crate) struct Location {
+    referenced: Position,
+    defined: Position,
 }
 
-impl Spot {
+impl Location {
     /// Line and column, from 1.
-    pub(super) fn line_and_column(self) -> (u64, u64) {
+    pub(crate) fn line_and_column(self) -> (u64, u64) {
         (self.referenced.line().max(1), self.referenced.column().max(1))
     }
 
-    /// Whether a place that only an error of the deserializer names is this one.
-    pub(super) fn is_at(self, at: Location) -> bool {
+    /// Whether this is the position that an error of the deserializer names.
+    pub(crate) fn is_at(self, at: Position) -> bool {
         (self.referenced.line(), self.referenced.column()) == (at.line(), at.column())
     }
 
-    /// A value that stands here.
-    pub(super) fn with<T>(self, value: T) -> Spanned<T> {
+    /// A value at this location.
+    pub(crate) fn with<T>(self, value: T) -> Spanned<T> {
         Spanned::new(value, self.referenced, self.defined)
     }
 }
 
-/// Values that know where they stand.
-pub(super) trait Placed {
-    /// Where this value stands.
-    fn spot(&self) -> Spot;
+/// Values that know their location.
+pub(crate) trait Located {
+    /// The location of this value.
+    fn location(&self) -> Location;
 }
 
-impl<T> Placed for Spanned<T> {
-    fn spot(&self) -> Spot {
-        Spot { referenced: self.referenced, defined: self.defined }
+impl<T> Located for Spanned<T> {
+    fn location(&self) -> Location {
+        Location { referenced: self.referenced, defined: self.defined }
     }
 }
 
 impl<T> Field<T> {
-    /// Where its value stands, if it has one.
-    pub(super) fn spot(&self) -> Option<Spot> {
+    /// The location of its value, if it has one.
+    pub(crate) fn location(&self) -> Option<Location> {
         match self {
-            Self::Set(value) => Some(value.spot()),
+            Self::Set(value) => Some(value.location()),
             Self::Absent | Self::Null => None,
         }
     }
 
-    /// This setting, or the preset's where this one is absent. A value of the preset is then
-    /// said to stand at `at`, where the file names the preset, because the preset's own lines
-    /// mean nothing to the reader of an error.
-    pub(super) fn or_preset(self, preset: Self, at: Spot) -> Self {
+    /// This setting, or the preset's where this one is absent. A value of the preset gets the location
+    /// `at`, where the file names the preset, because the preset's own lines mean nothing to the reader
+    /// of an error.
+    pub(crate) fn or_preset(self, preset: Self, at: Location) -> Self {
         match (self, preset) {
             (Self::Absent, Self::Set(value)) => Self::Set(at.with(value.value)),
             (own, _) => own,
@@ -101,10 +101,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
 
 /// A value with a short and a long form: a scalar, or a mapping.
 ///
-/// What fits neither is kept by name instead of being refused here, since an error from inside a
-/// visitor would be reported at the place of the enclosing mapping.
+/// What fits neither is kept by name instead of being refused here: an error from inside a visitor
+/// would be reported at the location of the enclosing mapping.
 #[derive(Debug)]
-pub(super) enum Short<T> {
+pub(crate) enum ScalarOr<T> {
     /// A string.
     Text(String),
     /// A whole number.
@@ -120,11 +120,11 @@ pub(super) enum Short<T> {
 }
 
 /// A scalar that a column is compared with.
-pub(super) type Constant = Short<IgnoredAny>;
+pub(crate) type Constant = ScalarOr<IgnoredAny>;
 
-impl<T> Short<T> {
+impl<T> ScalarOr<T> {
     /// What the value is, for an error.
-    pub(super) fn found(&self) -> &'static str {
+    pub(crate) fn found(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
             Self::Integer(_) => "a number",
@@ -136,70 +136,70 @@ impl<T> Short<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Short<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ScalarOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ShortVisitor(PhantomData))
+        deserializer.deserialize_any(ScalarOrVisitor(PhantomData))
     }
 }
 
-struct ShortVisitor<T>(PhantomData<T>);
+struct ScalarOrVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ShortVisitor<T> {
-    type Value = Short<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ScalarOrVisitor<T> {
+    type Value = ScalarOr<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Short::Text(value.to_owned()))
+        Ok(ScalarOr::Text(value.to_owned()))
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Short::Bool(value))
+        Ok(ScalarOr::Bool(value))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Short::Integer(value.into()))
+        Ok(ScalarOr::Integer(value.into()))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Short::Integer(value.into()))
+        Ok(ScalarOr::Integer(value.into()))
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<Self::Value, E> {
-        Ok(Short::Integer(value))
+        Ok(ScalarOr::Integer(value))
     }
 
     fn visit_u128<E: Error>(self, _: u128) -> Result<Self::Value, E> {
-        Ok(Short::Other("a number that is too large"))
+        Ok(ScalarOr::Other("a number that is too large"))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Short::Decimal(value))
+        Ok(ScalarOr::Decimal(value))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Short::Other("nothing"))
+        Ok(ScalarOr::Other("nothing"))
     }
 
     fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Short::Other("nothing"))
+        Ok(ScalarOr::Other("nothing"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Short::Other("a list"))
+        Ok(ScalarOr::Other("a list"))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(entries)).map(Short::Mapping)
+        T::deserialize(MapAccessDeserializer::new(entries)).map(ScalarOr::Mapping)
     }
 }
 
 /// The entries of a mapping whose keys are the user's own, in the order of the file.
 #[derive(Debug)]
-pub(super) struct Entries<K, V>(pub(super) Vec<(Spanned<K>, Spanned<V>)>);
+pub(crate) struct Entries<K, V>(pub(crate) Vec<(Spanned<K>, Spanned<V>)>);
 
 impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Entries<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,0 +1,19 @@
+//! YAML files: values with their locations, checks, and errors that name file, line and key.
+//!
+//! [`read`] turns a document into structs of [`Field`]s, which know where each value is. A [`Checker`]
+//! then collects everything that is wrong, so that one look at the errors is enough to correct a file.
+
+mod checker;
+mod error;
+mod files;
+mod key_paths;
+mod read;
+pub(crate) mod suggest;
+mod types;
+
+pub(crate) use checker::{Bounds, Checker, Names, Resolved};
+pub use error::{ConfigError, InvalidFile, Problem};
+pub(crate) use files::read_file;
+pub(crate) use read::read;
+pub(crate) use serde_saphyr::Spanned;
+pub(crate) use types::{Constant, Entries, Field, Located, Location, ScalarOr, Setting};
