@@ -2,6 +2,13 @@
 
 use std::time::Duration;
 
+use serde::Serializer;
+
+/// An hour.
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+/// A day of 24 hours.
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
+
 /// Units from the longest to the shortest, which is also the order within a duration.
 /// A year has 365 days.
 const UNITS: [(&str, u64); 7] = [
@@ -63,6 +70,14 @@ pub(crate) fn text(duration: Duration) -> String {
         }
     }
     if out.is_empty() { "0s".to_owned() } else { out }
+}
+
+/// Serializes a duration as [`text`].
+///
+/// # Errors
+/// Those of the serializer.
+pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text(*duration))
 }
 
 fn invalid(text: &str) -> String {

@@ -1,43 +1,119 @@
-//! The configuration: a YAML file becomes validated, plain data.
+//! The configuration: YAML files become checked, plain data that the rest of the program trusts.
 //!
-//! A file is read in two steps. First YAML becomes the raw structs, which know every key and
-//! where its value stands; then they are completed by their presets, checked against each other
-//! and turned into the [`model`], which the rest of the program trusts.
+//! Each kind of target is one table of keys (`queue.rs`, `run_log.rs` and so on), from which the macro
+//! in `mapping.rs` makes the form as it is written, the overlay of a preset, the checked model, its
+//! columns, and the YAML of the configuration in force. What a key can hold is a type in `values/`.
 
-mod address;
-mod effective;
+mod attempt_log;
+mod control_table;
+mod enqueue_log;
 mod files;
-mod identifier;
-mod mapped;
-pub mod model;
+mod global;
+mod log;
+mod mapping;
+mod mssql;
 mod objectives;
-mod outcome;
 mod presets;
-mod raw;
-mod target;
+mod queue;
+mod run_log;
+mod source;
+pub(crate) mod target;
 #[cfg(test)]
 mod tests;
-mod time_zone;
 mod validate;
+mod values;
 mod web;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
+pub use self::attempt_log::AttemptLog;
+pub use self::control_table::ControlTable;
+pub use self::enqueue_log::EnqueueLog;
+pub use self::global::{Global, ReadMode};
+pub use self::log::{BatchSize, LateWindow, LogConfig};
+pub use self::mapping::Target;
+pub use self::mssql::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
+pub use self::objectives::{
+    AttemptLogObjectives, Objective, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
+};
+pub use self::presets::{Preset, presets};
+pub use self::queue::Queue;
+pub use self::run_log::{AppLock, OpenWindow, RunLog};
+pub use self::source::{Database, Source, Sqlite};
+pub use self::target::{TargetConfig, TargetKind};
+pub(crate) use self::values::identifier;
+pub use self::values::{
+    AttemptOutcome, Attempts, AttemptsCount, ColumnName, ColumnOwner, DurationColumn, DurationUnit, Filter,
+    Lease, Lookup, MappedColumn, MappedState, MaxAttempts, Outcome, OutcomeRule, OutcomeRules, OutcomeTest,
+    OutcomeWord, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
+};
+pub use self::web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 pub(crate) use crate::duration;
 pub use crate::environment::Environment;
 pub use crate::secret::Secret;
 use crate::yaml;
 pub use crate::yaml::{ConfigError, InvalidFile, Problem};
-pub use effective::UnwritableConfig;
-pub use mapped::{MappedColumn, Place};
-pub use model::*;
-pub use objectives::{
-    AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
-};
-pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
-pub use presets::{Preset, TargetKind, presets};
-pub use target::TargetConfig;
-pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
+
+use self::global::GlobalForm;
+use self::mapping::form;
+use self::source::SourceForm;
+use crate::duration::DAY;
+use crate::yaml::{Bounds, Checker, Field, List, Located, Location, Names};
+
+/// Below this a sampler is a load test, and above it nobody is told in time.
+const SAMPLE_INTERVALS: Bounds = Bounds { least: Duration::from_millis(100), most: DAY };
+
+/// Everything one exporter process does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Config {
+    /// Settings that hold for every target unless it says otherwise.
+    pub global: Global,
+    /// Where counters and the position in each log are kept across restarts.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_path_text")]
+    pub state_file: Option<PathBuf>,
+    /// The databases, in the order of the file; their names are unique.
+    pub sources: Vec<Source>,
+}
+
+form! {
+    pub struct ConfigForm {
+        /// Settings that hold for every target unless it says otherwise.
+        global: Field<GlobalForm>,
+        /// Where counters and the position in each log are kept across restarts.
+        state_file: Field<String>,
+        /// The databases.
+        sources: Field<List<SourceForm>>,
+    }
+}
+
+/// The configuration could not be written, which is a defect.
+#[derive(Debug, thiserror::Error)]
+#[error("the configuration cannot be written as YAML: {0}")]
+pub struct UnwritableConfig(String);
+
+impl Config {
+    /// The configuration in force, as YAML: every default and every preset filled in, in the form of a
+    /// configuration file. Reading it gives the same configuration again. No secrets: of a password
+    /// only where it is read from.
+    ///
+    /// # Errors
+    /// When it cannot be written, which is a defect.
+    pub fn to_yaml(&self) -> Result<String, UnwritableConfig> {
+        yaml::write(self).map_err(UnwritableConfig)
+    }
+}
+
+/// A path as text; what is not UTF-8 in it is replaced.
+fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+fn optional_path_text<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path_text(path.as_deref().unwrap_or(Path::new("")), serializer)
+}
 
 /// Reads and checks a configuration, and reads the secrets that it names. `path` is a file, a folder
 /// whose YAML files are read, or a pattern such as `/etc/exporter/*.yaml`; together the files are one
@@ -77,15 +153,84 @@ pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<Config, 
 pub fn parse_all(texts: &[(&Path, &str)], env: &Environment) -> Result<Config, ConfigError> {
     let mut invalid = Vec::new();
     let mut files = Vec::new();
-    for (name, yaml) in texts {
-        match yaml::read(yaml) {
-            Ok(raw) => files.push(validate::File { name, yaml, raw }),
+    for (name, text) in texts {
+        match yaml::read::<ConfigForm>(text) {
+            Ok(form) => {
+                let (at, form) = (form.location(), form.value);
+                files.push(File { checker: Checker::new(env, name), text, at, form });
+            }
             Err(problem) => invalid.push(InvalidFile { file: name.to_path_buf(), problems: vec![problem] }),
         }
     }
     // Without a file that cannot be read the others could seem to lack what stands in it.
-    if !invalid.is_empty() {
-        return Err(ConfigError::Invalid(invalid));
+    if invalid.is_empty() { check(files) } else { Err(invalid) }.map_err(ConfigError::Invalid)
+}
+
+/// A file of the configuration while it is checked.
+struct File<'a> {
+    checker: Checker<'a>,
+    text: &'a str,
+    at: Location,
+    form: ConfigForm,
+}
+
+/// Checks the files of a configuration. Findings are collected, so that one look at the errors is
+/// enough to correct a file; a check that fails returns `None`, and its callers carry on.
+fn check(mut files: Vec<File<'_>>) -> Result<Config, Vec<InvalidFile>> {
+    let (place, global) = only_one(&mut files, "global", |form| &mut form.global);
+    let (global, stale_after) = match files.get_mut(place) {
+        Some(file) => Global::check(&mut file.checker, global),
+        None => return Err(Vec::new()), // without a file there is nothing to check
+    };
+    let (place, state_file) = only_one(&mut files, "state_file", |form| &mut form.state_file);
+    let state_file = match (files.get_mut(place), state_file.given()) {
+        (Some(file), Some(value)) => file.checker.path(value),
+        _ => None,
+    };
+    let is_one_file = files.len() == 1;
+    let mut sources = Vec::new();
+    let mut are_named = false;
+    let mut names = Names::new("sources");
+    for File { checker, form, .. } in &mut files {
+        let Some(list) = std::mem::take(&mut form.sources).given() else { continue };
+        let at = list.location();
+        if list.value.0.is_empty() && is_one_file {
+            checker.report(at, "is empty; at least one source is needed");
+        }
+        are_named |= is_one_file || !list.value.0.is_empty();
+        let List(items) = list.value;
+        sources.extend(
+            items
+                .into_iter()
+                .filter_map(|source| Source::check(checker, source, &global, stale_after, &mut names)),
+        );
     }
-    validate::config(files, env).map_err(ConfigError::Invalid)
+    if let (false, Some(file)) = (are_named, files.first_mut()) {
+        file.checker.missing(file.at, "sources", "at least one source is needed");
+    }
+    let invalid: Vec<InvalidFile> =
+        files.into_iter().filter_map(|file| file.checker.invalid_file(file.text)).collect();
+    if invalid.is_empty() { Ok(Config { global, state_file, sources }) } else { Err(invalid) }
+}
+
+/// A setting for all sources, which is in one of the files, with the number of that file; the first
+/// one when it is in none.
+fn only_one<T>(
+    files: &mut [File<'_>],
+    key: &str,
+    field: impl Fn(&mut ConfigForm) -> &mut Field<T>,
+) -> (usize, Field<T>) {
+    let mut first: Option<(usize, &Path, Field<T>)> = None;
+    for (number, file) in files.iter_mut().enumerate() {
+        let Field::Set(value) = std::mem::take(field(&mut file.form)) else { continue };
+        match &first {
+            None => first = Some((number, file.checker.file(), Field::Set(value))),
+            Some((_, other, _)) => {
+                let message =
+                    format!("`{key}` is for all sources, and {} has it, too; keep one", other.display());
+                file.checker.report_key_of(value.location(), message);
+            }
+        }
+    }
+    first.map_or((0, Field::Absent), |(number, _, field)| (number, field))
 }

@@ -1,93 +1,264 @@
-//! Objectives: what a target is meant to keep to. The exporter shows them beside what it measures, so
-//! that one alert rule serves every target.
+//! Objectives: limits that a target should stay within. The exporter shows each beside what it
+//! measures, so that one alert rule serves every target.
+//!
+//! [`objectives!`] makes everything about them from one table: the keys, their checks and defaults,
+//! the YAML of the configuration in force, and what the exposition shows.
+
+mod value;
 
 use std::time::Duration;
 
-/// The objectives of whatever has none of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Objectives {
-    /// Of sources.
-    pub sources: SourceObjectives,
-    /// Of queues.
-    pub queues: QueueObjectives,
-    /// Of attempt logs.
-    pub attempt_logs: AttemptLogObjectives,
-    /// Of run logs.
-    pub run_logs: RunLogObjectives,
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::mapping::form;
+use crate::duration::{DAY, HOUR};
+use crate::yaml::{Bounds, Checker, Constant, Field};
+pub use value::Ratio;
+use value::{NONE, ObjectiveValue};
+
+/// An age of 0 would be exceeded by all that waits for a moment.
+const AGES: Bounds = Bounds { least: Duration::from_millis(100), most: DAY.saturating_mul(3650) };
+/// Below 1 a step would have to become faster all the time.
+const SLOWDOWNS: (u32, u32) = (1, 1000);
+const SHARES: (u32, u32) = (0, 1);
+
+/// One objective.
+#[derive(Debug)]
+pub struct Objective {
+    /// Its key in `objectives`.
+    pub key: &'static str,
+    /// The name of its metric, after `sqlqueue_objective_` and without a unit.
+    pub metric: &'static str,
+    /// Whether it is a duration, in seconds; otherwise a number.
+    pub is_duration: bool,
+    /// What it limits.
+    pub help: &'static str,
 }
 
-/// The objectives of a source.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SourceObjectives {
-    /// How far the database's clock and the exporter's may be apart, either way.
-    pub max_clock_skew: Option<Duration>,
+macro_rules! observations {
+    ($($(#[$meta:meta])* $name:ident: $lacking:literal;)*) => {
+        /// What a sample must be able to measure for a target to be held to an objective.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Observation {
+            $($(#[$meta])* $name,)*
+        }
+
+        impl Observation {
+            /// Why a table cannot be measured so.
+            const fn lacking(self) -> &'static str {
+                match self {
+                    $(Self::$name => $lacking,)*
+                }
+            }
+        }
+    };
 }
 
-/// The objectives of a queue; `None` where there is none, or where the table could not be held to it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QueueObjectives {
-    /// How old the oldest ready job may become.
-    pub max_ready_age: Option<Duration>,
-    /// How long ago the first of the lapsed leases may have lapsed.
-    pub max_expired_age: Option<Duration>,
-    /// How often an unfinished job may have been tried.
-    pub max_attempts: Option<u32>,
-    /// How many failed jobs may lie in the table.
-    pub max_failed_jobs: Option<u32>,
+observations! {
+    /// The clocks of the database and the exporter.
+    Clocks: "no clock is read";
+    /// How old a job is.
+    ReadyAge: "neither `enqueued_at` nor `available_at` says how old a job is";
+    /// When a lease lapsed.
+    LapsedLeases: "only a lease of `kind: until` or `kind: since` can lapse";
+    /// How often a job was tried.
+    Attempts: "no `attempts` says how often a job was tried";
+    /// Which jobs failed for good.
+    FailedJobs: "`state` calls no job `failed`";
+    /// Which attempts lost their lease.
+    LostAttempts: "`outcome` calls no row `lost`";
+    /// When a step began.
+    StepStart: "no `start` says when a row's step began";
+    /// How long a step took.
+    StepDuration: "neither `duration` nor `start` and `end` say how long a step took";
+    /// Which runs were skipped.
+    SkippedRuns: "`outcome` calls no row `skipped`";
+    /// Which steps failed.
+    StepErrors: "`outcome` calls no row `error`";
+    /// Which steps ended with a warning.
+    StepWarnings: "`outcome` calls no row `warning`";
 }
 
-/// The objectives of an attempt log; `None` as for a queue.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct AttemptLogObjectives {
-    /// What share of the attempts may be lost with their lease.
-    pub max_lost_ratio: Option<Ratio>,
+/// The objectives of one kind of target.
+pub(crate) trait ObjectiveSet: Sized {
+    /// How they are written.
+    type Form;
+
+    /// The objectives in force: the target's own, else the inherited ones. `can_measure` says which of
+    /// them the target can be held to.
+    fn check(
+        checker: &mut Checker<'_>,
+        own: Field<Self::Form>,
+        inherited: &Objectives,
+        can_measure: &dyn Fn(Observation) -> bool,
+    ) -> Self;
 }
 
-/// The objectives of a run log; `None` where there is none, or where the log could not be held to it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RunLogObjectives {
-    /// How long ago the newest step may have begun.
-    pub max_run_gap: Option<Duration>,
-    /// How many runs in a row may be skipped.
-    pub max_consecutive_skips: Option<u32>,
-    /// What share of the runs may be skipped.
-    pub max_skip_ratio: Option<Ratio>,
-    /// What share of a step's rows may be errors.
-    pub max_error_ratio: Option<Ratio>,
-    /// What share of a step's rows may be warnings.
-    pub max_warning_ratio: Option<Ratio>,
-    /// How many times as long as in its own past a step may take.
-    pub max_slowdown: Option<Ratio>,
-    /// How old the oldest row may become.
-    pub max_log_age: Option<Duration>,
+macro_rules! objectives {
+    ($(
+        $(#[$set_meta:meta])*
+        $Set:ident as $Form:ident in $list:ident {
+            $(
+                #[doc = $help:literal]
+                $key:ident: $type:ty [$yaml:ty] in $range:expr, default $default:expr, needs $need:ident
+                    $(, metric $metric:literal)?;
+            )*
+        }
+    )*) => {
+        $(
+            $(#[$set_meta])*
+            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+            pub struct $Set {
+                $(#[doc = $help] pub $key: Option<$type>,)*
+            }
+
+            form! {
+                pub struct $Form {
+                    $(#[doc = $help] $key: Field<$yaml>,)*
+                }
+            }
+
+            impl $Set {
+                /// The objectives of this set, in the order of their keys.
+                pub const ALL: &'static [Objective] = &[$(Objective {
+                    key: stringify!($key),
+                    metric: objectives!(@metric $key $($metric)?),
+                    is_duration: <$type as ObjectiveValue>::IS_DURATION,
+                    help: $help,
+                },)*];
+
+                /// Each objective with its value, in seconds or as a number; `None` where there is none.
+                pub fn each(&self) -> impl Iterator<Item = (&'static Objective, Option<f64>)> + use<> {
+                    Self::ALL.iter().zip([$(self.$key.map(ObjectiveValue::number)),*])
+                }
+
+                fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                    $(match self.$key {
+                        Some(value) => map.serialize_entry(stringify!($key), &value.yaml())?,
+                        // An absent key would take the global objective.
+                        None => map.serialize_entry(stringify!($key), NONE)?,
+                    })*
+                    Ok(())
+                }
+
+                fn resolved(
+                    checker: &mut Checker<'_>,
+                    form: $Form,
+                    inherited: Self,
+                    can_measure: &dyn Fn(Observation) -> bool,
+                ) -> Self {
+                    Self {
+                        $($key: {
+                            let need = Observation::$need;
+                            let lacking = (!can_measure(need)).then_some(need.lacking());
+                            value::resolve(checker, form.$key, $range, inherited.$key, lacking)
+                        },)*
+                    }
+                }
+            }
+
+            impl ObjectiveSet for $Set {
+                type Form = $Form;
+
+                fn check(
+                    checker: &mut Checker<'_>,
+                    own: Field<$Form>,
+                    inherited: &Objectives,
+                    can_measure: &dyn Fn(Observation) -> bool,
+                ) -> Self {
+                    Self::resolved(checker, own.value_or_default(), inherited.$list, can_measure)
+                }
+            }
+
+            impl Serialize for $Set {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    let mut map = serializer.serialize_map(None)?;
+                    self.serialize_into(&mut map)?;
+                    map.end()
+                }
+            }
+        )*
+
+        /// The objectives of whatever has none of its own.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct Objectives {
+            $($(#[$set_meta])* pub $list: $Set,)*
+        }
+
+        form! {
+            pub struct ObjectivesForm {
+                $($(#[doc = $help] $key: Field<$yaml>,)*)*
+            }
+        }
+
+        impl Objectives {
+            /// What holds where the file says nothing.
+            const DEFAULTS: Self = Self { $($list: $Set { $($key: Some($default),)* },)* };
+
+            /// The objectives of whatever has none of its own.
+            pub(crate) fn check(checker: &mut Checker<'_>, field: Field<ObjectivesForm>) -> Self {
+                let form = field.value_or_default();
+                Self {
+                    $($list: $Set::resolved(
+                        checker,
+                        $Form { $($key: form.$key,)* },
+                        Self::DEFAULTS.$list,
+                        &|_| true,
+                    ),)*
+                }
+            }
+        }
+
+        impl Serialize for Objectives {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                $(self.$list.serialize_into(&mut map)?;)*
+                map.end()
+            }
+        }
+    };
+    (@metric $key:ident) => { stringify!($key) };
+    (@metric $key:ident $metric:literal) => { $metric };
 }
 
-/// A ratio, to the millionth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ratio {
-    millionths: u32,
-}
-
-impl Ratio {
-    const ONE: u32 = 1_000_000;
-
-    /// A ratio of so many hundredths.
-    #[must_use]
-    pub const fn percent(hundredths: u16) -> Self {
-        Self { millionths: hundredths as u32 * (Self::ONE / 100) }
+objectives! {
+    /// The objectives of a queue; `None` where there is none, or where the table cannot be held to it.
+    QueueObjectives as QueueObjectivesForm in queues {
+        /// How old the oldest ready job may become.
+        max_ready_age: Duration [String] in AGES, default Duration::from_secs(15 * 60), needs ReadyAge;
+        /// How long ago the first of the lapsed leases may have lapsed.
+        max_expired_age: Duration [String] in AGES, default Duration::from_secs(5 * 60), needs LapsedLeases;
+        /// How often an unfinished job may have been tried.
+        max_attempts: u32 [Constant] in (1, 1_000_000), default 10, needs Attempts;
+        /// How many failed jobs may lie in the table.
+        max_failed_jobs: u32 [Constant] in (0, 1_000_000_000), default 10, needs FailedJobs;
     }
-
-    /// The ratio next to a number; `None` when it is below 0 or above 4000.
-    #[must_use]
-    pub fn near(number: f64) -> Option<Self> {
-        let millionths = (number * f64::from(Self::ONE)).round();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range")]
-        (0.0..=4e9).contains(&millionths).then_some(Self { millionths: millionths as u32 })
+    /// The objectives of an attempt log; `None` as for a queue.
+    AttemptLogObjectives as AttemptLogObjectivesForm in attempt_logs {
+        /// What share of the attempts may be lost with their lease.
+        max_lost_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs LostAttempts;
     }
-
-    /// The ratio as a number.
-    #[must_use]
-    pub fn as_f64(self) -> f64 {
-        f64::from(self.millionths) / f64::from(Self::ONE)
+    /// The objectives of a run log; `None` as for a queue.
+    RunLogObjectives as RunLogObjectivesForm in run_logs {
+        /// How long ago the newest step may have begun.
+        max_run_gap: Duration [String] in AGES, default HOUR, needs StepStart;
+        /// How many runs in a row may be skipped.
+        max_consecutive_skips: u32 [Constant] in (0, 1_000_000), default 3, needs SkippedRuns;
+        /// What share of the runs may be skipped.
+        max_skip_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs SkippedRuns;
+        /// What share of a step's rows may be errors.
+        max_error_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs StepErrors;
+        /// What share of a step's rows may be warnings.
+        max_warning_ratio: Ratio [Constant] in SHARES, default Ratio::percent(50), needs StepWarnings;
+        /// How many times as long as in its own past a step may take.
+        max_slowdown: Ratio [Constant] in SLOWDOWNS, default Ratio::percent(300), needs StepDuration,
+            metric "max_slowdown_ratio";
+        /// How old the oldest row of the run log may become.
+        max_log_age: Duration [String] in AGES, default DAY.saturating_mul(90), needs StepStart;
+    }
+    /// The objectives of a source.
+    SourceObjectives as SourceObjectivesForm in sources {
+        /// How far the database's clock and the exporter's may be apart, either way.
+        max_clock_skew: Duration [String] in AGES, default Duration::from_secs(30), needs Clocks;
     }
 }

@@ -1,56 +1,6 @@
-//! Mappings of well-known tables, written in the form that a user would write.
+//! Presets: mappings of well-known tables, written in the form that a user would write.
 
-use std::fmt;
-
-use super::raw::{RawAttemptLog, RawControlTable, RawEnqueueLog, RawQueue, RawRunLog, RawTarget};
-use crate::yaml::{Field, Location};
-
-/// What a target is: the list of a source that it stands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TargetKind {
-    /// A queue table, under `queues`.
-    Queue,
-    /// The attempt history of a lease queue, under `attempt_logs`.
-    AttemptLog,
-    /// A table that keeps a row of every job that was enqueued, under `enqueue_logs`.
-    EnqueueLog,
-    /// A run-log table, under `run_logs`.
-    RunLog,
-    /// A control table of notifications, under `control_tables`.
-    ControlTable,
-}
-
-impl TargetKind {
-    /// The key of the list in a source.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Queue => "queues",
-            Self::AttemptLog => "attempt_logs",
-            Self::EnqueueLog => "enqueue_logs",
-            Self::RunLog => "run_logs",
-            Self::ControlTable => "control_tables",
-        }
-    }
-
-    /// The preset of a target that maps nothing itself: the one of the tables that `sql/` creates.
-    #[must_use]
-    pub const fn default_preset(self) -> &'static str {
-        match self {
-            Self::Queue => "lease",
-            Self::AttemptLog => "attempt_log",
-            Self::EnqueueLog => "enqueue_log",
-            Self::RunLog => "notification_run_log",
-            Self::ControlTable => "notification_control",
-        }
-    }
-}
-
-impl fmt::Display for TargetKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
-    }
-}
+use super::TargetKind;
 
 /// A mapping that a target can start from by `preset: NAME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,33 +13,33 @@ pub struct Preset {
     pub yaml: &'static str,
 }
 
-macro_rules! preset {
-    ($kind:ident, $name:literal) => {
-        Preset {
+macro_rules! presets {
+    ($($kind:ident $name:literal,)+) => {
+        static PRESETS: &[Preset] = &[$(Preset {
             kind: TargetKind::$kind,
             name: $name,
             yaml: include_str!(concat!("presets/", $name, ".yaml")),
-        }
+        },)+];
     };
 }
 
-static PRESETS: [Preset; 10] = [
-    preset!(Queue, "lease"),
-    preset!(Queue, "lease_minimal"),
-    preset!(Queue, "transactional"),
-    preset!(Queue, "transactional_owner"),
-    preset!(AttemptLog, "attempt_log"),
-    preset!(EnqueueLog, "enqueue_log"),
-    preset!(RunLog, "notification_run_log"),
-    preset!(RunLog, "notification_run_log_pl"),
-    preset!(ControlTable, "notification_control"),
-    preset!(ControlTable, "notification_control_pl"),
-];
+presets! {
+    Queue "lease",
+    Queue "lease_minimal",
+    Queue "transactional",
+    Queue "transactional_owner",
+    AttemptLog "attempt_log",
+    EnqueueLog "enqueue_log",
+    RunLog "notification_run_log",
+    RunLog "notification_run_log_pl",
+    ControlTable "notification_control",
+    ControlTable "notification_control_pl",
+}
 
 /// Every preset, kind by kind.
 #[must_use]
 pub fn presets() -> &'static [Preset] {
-    &PRESETS
+    PRESETS
 }
 
 /// The presets of one kind.
@@ -97,105 +47,8 @@ pub(super) fn of_kind(kind: TargetKind) -> impl Iterator<Item = &'static Preset>
     PRESETS.iter().filter(move |preset| preset.kind == kind)
 }
 
-/// A target's mapping that can take what it lacks from a preset.
-pub(super) trait Overridable: serde::de::DeserializeOwned {
-    /// Which presets fit.
-    const KIND: TargetKind;
-
-    /// Takes out the name of the preset that it starts from.
-    fn take_preset(&mut self) -> Field<String>;
-
-    /// Whether the target says itself what some column means, be it that there is none (`null`).
-    fn maps_columns(&self) -> bool;
-
-    /// Takes out what every target has.
-    fn take_common(&mut self) -> RawTarget;
-
-    /// This mapping, completed by a preset that the file names at `at`.
-    fn or_preset(self, preset: Self, at: Location) -> Self;
+/// The remedy for a missing key that a preset could give.
+pub(super) fn or_preset(remedy: &str, kind: TargetKind) -> String {
+    let names: Vec<&str> = of_kind(kind).map(|preset| preset.name).collect();
+    format!("{remedy}, or start from a preset; for {kind} there are {}", names.join(", "))
 }
-
-/// Completes a target key by key. A macro, so that a key cannot be forgotten: the struct literal
-/// names every one, either among those that map columns or among the others.
-macro_rules! overridable {
-    ($raw:ident, $kind:ident, maps: [$($map:ident),+], other: [$($other:ident),*]) => {
-        impl Overridable for $raw {
-            const KIND: TargetKind = TargetKind::$kind;
-
-            fn take_preset(&mut self) -> Field<String> {
-                std::mem::take(&mut self.preset)
-            }
-
-            fn maps_columns(&self) -> bool {
-                $(!matches!(self.$map, Field::Absent))||+
-            }
-
-            fn take_common(&mut self) -> RawTarget {
-                RawTarget {
-                    name: std::mem::take(&mut self.name),
-                    table: std::mem::take(&mut self.table),
-                    filter: std::mem::take(&mut self.filter),
-                    probe: std::mem::take(&mut self.probe),
-                    read_mode: std::mem::take(&mut self.read_mode),
-                    sample_interval: std::mem::take(&mut self.sample_interval),
-                }
-            }
-
-            fn or_preset(self, preset: Self, at: Location) -> Self {
-                Self {
-                    name: self.name.or_preset(preset.name, at),
-                    table: self.table.or_preset(preset.table, at),
-                    preset: self.preset.or_preset(preset.preset, at),
-                    filter: self.filter.or_preset(preset.filter, at),
-                    probe: self.probe.or_preset(preset.probe, at),
-                    read_mode: self.read_mode.or_preset(preset.read_mode, at),
-                    sample_interval: self.sample_interval.or_preset(preset.sample_interval, at),
-                    $($map: self.$map.or_preset(preset.$map, at),)+
-                    $($other: self.$other.or_preset(preset.$other, at),)*
-                }
-            }
-        }
-    };
-}
-
-overridable!(
-    RawQueue,
-    Queue,
-    maps: [
-        id,
-        queue_label,
-        lookup,
-        state,
-        lease,
-        claimed_at,
-        available_at,
-        enqueued_at,
-        attempts,
-        max_attempts
-    ],
-    other: [count_done, objectives]
-);
-overridable!(
-    RawAttemptLog,
-    AttemptLog,
-    maps: [id, queue_label, outcome, attempt, started_at, ended_at, duration, enqueued_at],
-    other: [objectives, batch_size, late_window]
-);
-overridable!(
-    RawEnqueueLog,
-    EnqueueLog,
-    maps: [id, queue_label, enqueued_at],
-    other: [batch_size, late_window]
-);
-overridable!(
-    RawRunLog,
-    RunLog,
-    maps: [id, step, run_step, start, end, duration, candidates, outcome, mutable],
-    other: [steps, open_window, lock, objectives, batch_size, late_window]
-);
-overridable!(
-    RawControlTable,
-    ControlTable,
-    maps: [id, kind, at],
-    other: [kinds, batch_size, late_window]
-);

@@ -70,7 +70,7 @@ impl JobState {
     /// series: 0 would claim that somebody looked.
     #[must_use]
     pub fn is_visible(self, queue: &Queue) -> bool {
-        let stored = |wanted: MappedState| queue.state.can_tell(wanted);
+        let stored = |wanted: MappedState| queue.state.can_be(wanted);
         let ends = matches!(queue.lease, Lease::Until { .. } | Lease::Since { .. });
         match self {
             Self::Ready => true,

@@ -1,7 +1,7 @@
 //! Typed access to a result by column name.
 
 use super::{Bounds, LogSample};
-use crate::config::{OutcomeWord, Target, TimeColumn, TimeZone};
+use crate::config::{ColumnName, OutcomeWord, Target, TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
 
 /// How much earlier than its start an end may look, in milliseconds.
@@ -27,7 +27,7 @@ pub(super) fn check_probe(target: &Target, rows: &Rows) -> Result<(), SourceErro
             "{} shows no row, although its base table {} holds some: they are hidden from this login; give it \
              what the view or the security policy asks for",
             target.table,
-            probe.base_table.as_ref().map(|base| base.table.to_string()).unwrap_or_default()
+            probe.base_table.as_ref().map(ToString::to_string).unwrap_or_default()
         ),
     };
     Err(SourceError::new(Reason::Permission, message))
@@ -159,7 +159,7 @@ impl<'a> Row<'a> {
     }
 
     /// The queue that the row belongs to: a value of the column that names it, or else the target.
-    pub(super) fn queue(self, label: Option<&String>, target: &Target) -> Result<String, SourceError> {
+    pub(super) fn queue(self, label: Option<&ColumnName>, target: &Target) -> Result<String, SourceError> {
         match label {
             Some(_) => Ok(self.label("queue")?.unwrap_or_default()),
             None => Ok(target.name.clone()),

@@ -53,7 +53,7 @@ pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceEr
                 None => row.span("duration_ms", log.start.as_ref())?,
             },
             candidates: row.measured("candidates")?,
-            open: log.mutable.is_some() && end_ms.is_none(),
+            open: log.mutable && end_ms.is_none(),
         })
     })?;
     Ok(RunLogSample { lock_held: reader.first()?.int("lock_held")?.map(|held| held != 0), log: sample })

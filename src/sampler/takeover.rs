@@ -15,7 +15,12 @@ pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
         database: source.database.to_string(),
         table: target.target().table.0.clone(),
         id: target.id().map(str::to_owned),
-        filter: target.target().filter.clone(),
+        filter: target
+            .target()
+            .filter
+            .iter()
+            .map(|(column, value)| (column.to_string(), value.clone()))
+            .collect(),
     }
 }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::SharedClock;
-use crate::config::model;
+use crate::config as model;
 use crate::statement::{Dialect, Statement};
 
 pub use crate::statement::Value;

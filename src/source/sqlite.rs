@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout};
 
 use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
 use crate::clock::SharedClock;
-use crate::config::model;
+use crate::config as model;
 use crate::statement::{Dialect, Parameter, Statement};
 use error::{failure, is_locked};
 

@@ -101,7 +101,7 @@ impl AttemptLogState {
         sample: LogSample<Attempt>,
         max_label_values: usize,
     ) -> Progress {
-        let reading = Reading::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
+        let reading = Reading::of(&log.target, log.late_window.0, Duration::ZERO, log.batch_size.0);
         let limits = Limits { reading, max_label_values };
         self.log.apply(sample, limits, |_, _| {}, AttemptState::count)
     }
@@ -113,7 +113,7 @@ impl Told {
             retries: log.attempt.is_some(),
             durations: log.duration.is_some() || (log.started_at.is_some() && log.ended_at.is_some()),
             delays: log.enqueued_at.is_some() && log.ended_at.is_some(),
-            reclaims: log.outcome.can_tell(AttemptOutcome::Lost),
+            reclaims: log.outcome.can_be(AttemptOutcome::Lost),
         }
     }
 }

@@ -41,7 +41,7 @@ impl ControlTableState {
     /// The state before the first sample: declared kinds are there, at 0.
     #[must_use]
     pub fn new(control: &ControlTable, max_label_values: usize) -> Self {
-        Self { log: Log::new(&control.declared_kinds, max_label_values) }
+        Self { log: Log::new(control.kinds.iter().flatten(), max_label_values) }
     }
 
     pub(super) fn apply(
@@ -50,7 +50,8 @@ impl ControlTableState {
         sample: LogSample<Notification>,
         max_label_values: usize,
     ) -> Progress {
-        let reading = Reading::of(&control.target, control.late_window, Duration::ZERO, control.batch_size);
+        let reading =
+            Reading::of(&control.target, control.late_window.0, Duration::ZERO, control.batch_size.0);
         let limits = Limits { reading, max_label_values };
         let progress = self.log.apply(
             sample,

@@ -45,7 +45,7 @@ impl EnqueueLogState {
         sample: LogSample<EnqueuedJob>,
         max_label_values: usize,
     ) -> Progress {
-        let reading = Reading::of(&log.target, log.late_window, Duration::ZERO, log.batch_size);
+        let reading = Reading::of(&log.target, log.late_window.0, Duration::ZERO, log.batch_size.0);
         let limits = Limits { reading, max_label_values };
         self.log.apply(sample, limits, |_, _| {}, |enqueued, _| *enqueued += 1)
     }

@@ -216,14 +216,16 @@ impl TargetState {
     pub fn request(&self, target: TargetConfig<'_>) -> TailRequest {
         match (&self.data, target) {
             (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log)) => {
-                state.log.tail.request(log.batch_size)
+                state.log.tail.request(log.batch_size.0)
             }
             (TargetData::EnqueueLog(state), TargetConfig::EnqueueLog(log)) => {
-                state.log.tail.request(log.batch_size)
+                state.log.tail.request(log.batch_size.0)
             }
-            (TargetData::RunLog(state), TargetConfig::RunLog(log)) => state.log.tail.request(log.batch_size),
+            (TargetData::RunLog(state), TargetConfig::RunLog(log)) => {
+                state.log.tail.request(log.batch_size.0)
+            }
             (TargetData::ControlTable(state), TargetConfig::ControlTable(control)) => {
-                state.log.tail.request(control.batch_size)
+                state.log.tail.request(control.batch_size.0)
             }
             _ => TailRequest::Head,
         }

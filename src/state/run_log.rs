@@ -111,11 +111,11 @@ impl RunLogState {
     #[must_use]
     pub fn new(log: &RunLog, max_label_values: usize) -> Self {
         // The run's own step first, so that no bound can push it out.
-        let declared = log.run_step.iter().chain(&log.declared_steps);
+        let declared = log.run_step.iter().chain(log.steps.iter().flatten());
         Self {
             log: Log::new(declared, max_label_values),
             run_step: log.run_step.clone(),
-            mutable: log.mutable.is_some(),
+            mutable: log.mutable,
             objectives: log.objectives,
             ..Self::default()
         }
@@ -135,9 +135,9 @@ impl RunLogState {
         let RunLogSample { lock_held, log: sample } = sample;
         self.now_ms = sample.now_ms;
         self.lock = lock_held.map(|held| LockState::after(self.lock, held, sample.now_ms));
-        let open = log.mutable.map_or(Duration::ZERO, |mutable| mutable.open_window);
+        let open = log.open_window.map_or(Duration::ZERO, |window| window.0);
         let limits = Limits {
-            reading: Reading::of(&log.target, log.late_window, open, log.batch_size),
+            reading: Reading::of(&log.target, log.late_window.0, open, log.batch_size.0),
             max_label_values,
         };
         let (skips, newest, runs) = (&mut self.consecutive_skips, &mut self.newest_run_id, &mut self.runs);

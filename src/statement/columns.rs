@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::config::{Lease, MappedColumn, MappedState, Place, Queue, RowState, TargetConfig};
+use crate::config::{ColumnOwner, Lease, MappedColumn, MappedState, Queue, RowState, TargetConfig};
 
 /// The columns of the target's own table, each once.
 pub(super) fn own(target: TargetConfig<'_>) -> Vec<&str> {
@@ -10,19 +10,21 @@ pub(super) fn own(target: TargetConfig<'_>) -> Vec<&str> {
         TargetConfig::Queue(queue) => unread(queue),
         _ => Vec::new(),
     };
-    once(target, |mapped| mapped.place == Place::Own && !unread.contains(&mapped.key))
+    once(target, |mapped| mapped.owner == ColumnOwner::Target && !unread.contains(&mapped.key))
 }
 
 /// The columns of the related table that hold times, each once; none when no time is looked up.
 pub(super) fn related(queue: &Queue) -> Vec<&str> {
-    once(TargetConfig::Queue(queue), |mapped| mapped.place == Place::Related && mapped.key != "lookup.key")
+    once(TargetConfig::Queue(queue), |mapped| {
+        mapped.owner == ColumnOwner::Lookup && mapped.key != "lookup.key"
+    })
 }
 
 /// The keys of a queue that name a column for nothing.
 fn unread(queue: &Queue) -> Vec<&'static str> {
     let mut keys = Vec::new();
     // A stored state that says so decides who holds a row, and then nothing else is asked.
-    if matches!(queue.state, RowState::Column { .. }) && queue.state.can_tell(MappedState::Running) {
+    if matches!(queue.state, RowState::Column { .. }) && queue.state.can_be(MappedState::Running) {
         keys.push("lease.token");
         if matches!(queue.lease, Lease::Owner { .. }) {
             keys.push("lease.column");

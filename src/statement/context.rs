@@ -144,7 +144,7 @@ pub(super) fn queue(dialect: Dialect, base: Base, queue: &Queue) -> QueueContext
         }),
         max_attempts: queue.max_attempts.as_ref().map(|bound| match bound {
             MaxAttempts::Constant(bound) => Bound::Constant(*bound),
-            MaxAttempts::Column(name) => Bound::Column(quote::column(dialect, name)),
+            MaxAttempts::Column { column: name } => Bound::Column(quote::column(dialect, name)),
         }),
     }
 }
@@ -154,8 +154,8 @@ pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) ->
         table: quote::table(dialect, &target.table),
         filter: conditions(dialect, &target.filter),
         probe: target.probe.as_ref().map(|probe| ProbeShape {
-            base_table: probe.base_table.as_ref().map(|base| quote::table(dialect, &base.table)),
-            filter: probe.base_table.iter().flat_map(|base| conditions(dialect, &base.filter)).collect(),
+            base_table: probe.base_table.as_ref().map(|base| quote::table(dialect, base)),
+            filter: conditions(dialect, &probe.filter),
             role: probe.role.as_ref().map(|role| quote::literal(dialect, role)),
         }),
         read_mode: target.read_mode,
@@ -163,15 +163,15 @@ pub(super) fn base(dialect: Dialect, target: &Target, lock_timeout: Duration) ->
     }
 }
 
-fn conditions(dialect: Dialect, filter: &BTreeMap<String, String>) -> Vec<Condition> {
-    let condition = |(column, value): (&String, &String)| Condition {
+fn conditions(dialect: Dialect, filter: &crate::config::Filter) -> Vec<Condition> {
+    let condition = |(column, value): (&crate::config::ColumnName, &String)| Condition {
         column: quote::column(dialect, column),
         value: quote::literal(dialect, value),
     };
     filter.iter().map(condition).collect()
 }
 
-fn column(dialect: Dialect, name: &Option<String>) -> Option<String> {
+fn column(dialect: Dialect, name: &Option<crate::config::ColumnName>) -> Option<String> {
     name.as_ref().map(|name| quote::column(dialect, name))
 }
 

@@ -64,7 +64,7 @@ fn open_jobs<'a>(queue: &'a Queue, read: Vec<&'a str>) -> Option<Index<'a>> {
         RowState::DoneWhenSet(column) => (IndexPurpose::OpenRows, column),
         RowState::Constant(_) => return None,
     };
-    let constant = queue.target.filter.keys().map(String::as_str).collect();
+    let constant = queue.target.filter.keys().map(|column| &**column).collect();
     Some(Index { constant, ..Index::new(purpose, &queue.target.table, column, read) })
 }
 

@@ -60,15 +60,15 @@ pub(crate) struct Bounds {
 /// Names that were given within one scope, with their lines.
 #[derive(Debug)]
 pub(crate) struct Names {
-    scope: &'static str,
+    scope: String,
     /// The file and the line of each.
     seen: HashMap<String, (PathBuf, u64)>,
 }
 
 impl Names {
     /// No names yet; `scope` says in an error where names must be unique.
-    pub(crate) fn new(scope: &'static str) -> Self {
-        Self { scope, seen: HashMap::new() }
+    pub(crate) fn new(scope: impl Into<String>) -> Self {
+        Self { scope: scope.into(), seen: HashMap::new() }
     }
 }
 
@@ -197,7 +197,7 @@ impl<'a> Checker<'a> {
         let at = value.location();
         let name = self.text(value)?;
         if let Some((file, line)) = names.seen.get(&name) {
-            let scope = names.scope;
+            let scope = &names.scope;
             let file = if file == self.file { String::new() } else { format!(" of {}", file.display()) };
             let message =
                 format!("`{name}` is also the name on line {line}{file}; names in {scope} are unique");

@@ -14,6 +14,6 @@ mod types;
 pub(crate) use checker::{Bounds, Checker, Names, Resolved};
 pub use error::{ConfigError, InvalidFile, Problem};
 pub(crate) use files::read_file;
-pub(crate) use read::read;
+pub(crate) use read::{read, write};
 pub(crate) use serde_saphyr::Spanned;
-pub(crate) use types::{Constant, Entries, Field, Located, Location, ScalarOr, Setting};
+pub(crate) use types::{Constant, Entries, Field, List, Located, Location, ScalarOr, Setting};

@@ -1,5 +1,6 @@
 //! Reading YAML: what the deserializer refuses is reported in the user's words.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Budget, Error, Location as Position, Spanned};
@@ -29,6 +30,15 @@ pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
         // Broken syntax comes first: what precedes it may only look wrong because of it.
         Err(syntax) => problem(&syntax, &KeyPaths::default()),
     })
+}
+
+/// Writes a value as a YAML document.
+///
+/// # Errors
+///
+/// What cannot be written, which is a defect.
+pub(crate) fn write(value: &impl Serialize) -> Result<String, String> {
+    serde_saphyr::to_string(value).map_err(|error| error.to_string())
 }
 
 /// How much of a file is read. A configuration has fewer than ten levels, and each costs stack: the

@@ -74,6 +74,19 @@ impl<T> Located for Spanned<T> {
 }
 
 impl<T> Field<T> {
+    /// The value without its location, or the default.
+    pub(crate) fn value_or_default(self) -> T
+    where
+        T: Default,
+    {
+        self.value().unwrap_or_default()
+    }
+
+    /// The value without its location, if there is one.
+    pub(crate) fn value(self) -> Option<T> {
+        self.given().map(|given| given.value)
+    }
+
     /// The location of its value, if it has one.
     pub(crate) fn location(&self) -> Option<Location> {
         match self {
@@ -121,6 +134,24 @@ pub(crate) enum ScalarOr<T> {
 
 /// A scalar that a column is compared with.
 pub(crate) type Constant = ScalarOr<IgnoredAny>;
+
+/// A list whose items know their location.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct List<T>(pub(crate) Vec<Spanned<T>>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> List<T> {
+    /// Whether a list is absent or has no items.
+    pub(crate) fn is_empty(field: &Field<Self>) -> bool {
+        !matches!(field, Setting::Set(list) if !list.value.0.is_empty())
+    }
+}
 
 impl<T> ScalarOr<T> {
     /// What the value is, for an error.

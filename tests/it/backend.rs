@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt as _;
 use sqlqueue_exporter::clock::ManualClock;
-use sqlqueue_exporter::config::model::Mssql;
+use sqlqueue_exporter::config::Mssql;
 use sqlqueue_exporter::config::{self, Config, Database, Environment};
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::{

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use sqlqueue_exporter::config::Secret;
-use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
+use sqlqueue_exporter::config::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
 
 /// The variable that names the server.
 pub const VARIABLE: &str = "SQLQUEUE_TEST_MSSQL";

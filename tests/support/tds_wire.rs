@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use sqlqueue_exporter::config::Secret;
-use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
+use sqlqueue_exporter::config::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
 
 pub const ATTENTION: u8 = 0x06;
 

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
 use super::error;
-use crate::config::model::{Encryption, Endpoint, Mssql, Trust};
+use crate::config::{Encryption, Endpoint, Mssql, Trust};
 use crate::source::{Reason, SourceError};
 
 /// The driver's client over a TCP connection.
@@ -85,7 +85,7 @@ fn login_config(settings: &Mssql, host: &str, ca: Option<&[u8]>, deadline: Durat
     config.host(host);
     config.database(&settings.database);
     config.application_name(APPLICATION_NAME);
-    config.readonly(settings.read_only_intent);
+    config.readonly(settings.reads_secondary());
     config.authentication(AuthMethod::sql_server(&settings.user, settings.password.expose()));
     config.encryption(match settings.encryption {
         Encryption::Required => EncryptionLevel::Required,

@@ -2,7 +2,7 @@
 
 use tiberius::error::{Error, IoErrorKind, TokenError};
 
-use crate::config::model::{Encryption, Mssql, Trust};
+use crate::config::{Encryption, Mssql, Trust};
 use crate::source::{Reason, SourceError};
 
 /// The severity from which the server closes the connection ("Database Engine Error Severities").

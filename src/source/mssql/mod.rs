@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use self::connect::TdsClient;
 use self::decode::Answer;
 use super::{BoxFuture, Connection, Connector, Reason, Rows, SourceError, Value};
-use crate::config::model::Mssql;
+use crate::config::Mssql;
 use crate::statement::{Dialect, Statement};
 
 /// How long the server may take to confirm that it stopped a statement. SQL Server answers an

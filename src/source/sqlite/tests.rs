@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::clock::{Clock, ManualClock};
-use crate::config::model;
+use crate::config as model;
 use crate::stopped_time::pass_slowly;
 
 /// Long enough that only a bug lets it pass.

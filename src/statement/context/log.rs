@@ -130,7 +130,7 @@ pub(in crate::statement) fn attempt_log(
         duration: duration(dialect, &log.duration),
         enqueued_at: time(dialect, &log.enqueued_at),
     };
-    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size, columns }
+    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size.0, columns }
 }
 
 pub(in crate::statement) fn enqueue_log(
@@ -143,7 +143,7 @@ pub(in crate::statement) fn enqueue_log(
         queue_label: column(dialect, &log.queue_label),
         enqueued_at: time(dialect, &log.enqueued_at),
     };
-    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size, columns }
+    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size.0, columns }
 }
 
 pub(in crate::statement) fn run_log(
@@ -161,7 +161,7 @@ pub(in crate::statement) fn run_log(
         outcome: outcome(dialect, &log.outcome),
         lock: log.lock.as_ref().map(|lock| LockShape { resource: quote::literal(dialect, &lock.resource) }),
     };
-    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size, columns }
+    LogContext { base, tail, id: quote::column(dialect, &log.id), batch_size: log.batch_size.0, columns }
 }
 
 pub(in crate::statement) fn control_table(
@@ -176,7 +176,7 @@ pub(in crate::statement) fn control_table(
         base,
         tail,
         id: quote::column(dialect, &control.id),
-        batch_size: control.batch_size,
+        batch_size: control.batch_size.0,
         columns,
     }
 }

@@ -3,8 +3,8 @@
 mod session;
 
 use sqlqueue_exporter::clock::ManualClock;
-use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, Trust};
 use sqlqueue_exporter::config::{self, Secret};
+use sqlqueue_exporter::config::{Encryption, Endpoint, Mssql, Trust};
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::Value;
 

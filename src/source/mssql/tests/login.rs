@@ -6,7 +6,7 @@ use tokio::net::TcpSocket;
 
 use super::fake::{DONE_ERROR, ENCRYPT_NOT_SUP, error, logged_in, login_password, login_text, routing};
 use super::*;
-use crate::config::model::{Encryption, Endpoint, Trust};
+use crate::config::{Encryption, Endpoint, Trust};
 
 #[tokio::test]
 async fn it_describes_itself_without_the_password() {

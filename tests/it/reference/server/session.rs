@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, Trust};
+use sqlqueue_exporter::config::{Encryption, Endpoint, Mssql, Trust};
 use sqlqueue_exporter::demo::queue::{Claim, Enqueued, Finished, Ownership, Recovered};
 use sqlqueue_exporter::source::Value;
 use tiberius::{AuthMethod, Client, ColumnData, Config, EncryptionLevel, Row, ToSql, Uuid};

@@ -8,7 +8,7 @@ const NONE: &str = "-";
 
 /// What a name is known as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(crate) enum Known {
     /// The name of a Windows zone, or an IANA name that has this one.
     Windows(&'static str),
     /// An IANA name that no Windows zone stands for.
@@ -16,21 +16,21 @@ pub(super) enum Known {
 }
 
 /// What a name of either kind is known as, in whatever case.
-pub(super) fn find(name: &str) -> Option<Known> {
+pub(crate) fn find(name: &str) -> Option<Known> {
     let is_name = |known: &str| known != NONE && known.eq_ignore_ascii_case(name);
     let (windows, _) = zones().find(|(windows, iana)| is_name(windows) || iana.split(' ').any(is_name))?;
     Some(if windows == NONE { Known::IanaOnly } else { Known::Windows(windows) })
 }
 
 /// Every IANA name with the area in it, such as `Europe/Warsaw`.
-pub(super) fn places() -> Vec<&'static str> {
+pub(crate) fn iana_names() -> Vec<&'static str> {
     zones().flat_map(|(_, iana)| iana.split(' ')).filter(|name| name.contains('/')).collect()
 }
 
 /// The Windows zone that was most likely meant: all but one letter of its name is right. Nothing further
 /// off is taken for a mistake, and no other number, because a newer Windows may have zones that are not
 /// known here: `South Sudan` came after `Sudan`.
-pub(super) fn meant_by(name: &str) -> Option<&'static str> {
+pub(crate) fn nearest_windows_zone(name: &str) -> Option<&'static str> {
     let (wanted, numbers) = (name.to_lowercase(), digits(name));
     let distance = |known: &str| strsim::osa_distance(&wanted, &known.to_lowercase());
     let known = zones().map(|(windows, _)| windows).filter(|known| *known != NONE);
@@ -99,12 +99,15 @@ mod tests {
     }
 
     #[test]
-    fn a_windows_zone_is_meant_by_what_is_nearly_its_name() {
-        assert_eq!(meant_by("Central Europaen standard Time"), Some("Central European Standard Time"));
-        assert_eq!(meant_by("Tokio Standard Time"), Some("Tokyo Standard Time"));
+    fn a_windows_zone_is_nearest_windows_zone_what_is_nearly_its_name() {
+        assert_eq!(
+            nearest_windows_zone("Central Europaen standard Time"),
+            Some("Central European Standard Time")
+        );
+        assert_eq!(nearest_windows_zone("Tokio Standard Time"), Some("Tokyo Standard Time"));
         // These could be new ones.
         for name in ["Russia Time Zone 4", "UTC+14", "North Sudan Standard Time", "Mars Standard Time"] {
-            assert_eq!(meant_by(name), None, "{name}");
+            assert_eq!(nearest_windows_zone(name), None, "{name}");
         }
     }
 }

@@ -1,0 +1,56 @@
+//! Attempt logs: the attempt history of a lease queue.
+
+use super::log::{BatchSize, LateWindow};
+use super::mapping::{Scope, Target, mapping};
+use super::objectives::{AttemptLogObjectives, Observation};
+use super::values::{AttemptOutcome, ColumnName, DurationColumn, OutcomeRules, TimeColumn};
+use crate::yaml::Checker;
+
+mapping! {
+    /// The attempt history of a lease queue: one row an attempt, written when it ends.
+    pub struct AttemptLog {
+        /// Ascending id column, the primary key.
+        maps required id: ColumnName = "name the ascending id column";
+        /// Column whose value becomes the label `queue`; without one it is the target's name.
+        maps optional queue_label: ColumnName;
+        /// The rules that give a row's outcome.
+        maps required outcome: OutcomeRules<AttemptOutcome> =
+            "say how a row's outcome is told, at least `outcome: { default: ok }`";
+        /// Column with the number of the attempt, 1 for the first of a job.
+        maps optional attempt: ColumnName;
+        /// When the attempt began.
+        maps optional started_at: TimeColumn;
+        /// When it ended.
+        maps optional ended_at: TimeColumn;
+        /// How long it took; without it, `ended_at` minus `started_at`.
+        maps optional duration: DurationColumn;
+        /// When the job was put into its queue.
+        maps optional enqueued_at: TimeColumn;
+        /// The objectives of the attempts.
+        keeps objectives objectives: AttemptLogObjectives;
+        /// Rows read per sample at most.
+        keeps default batch_size: BatchSize = BatchSize::DEFAULT;
+        /// How long a missing id is asked for again.
+        keeps default late_window: LateWindow = LateWindow::DEFAULT;
+    }
+}
+
+fn cross_check(_: &mut Draft, at: &Locations, checker: &mut Checker<'_>, _: &Scope, _: Option<&Target>) {
+    if let (Some(at), None) = (at.enqueued_at, at.ended_at) {
+        checker.report(
+            at,
+            "`enqueued_at` needs `ended_at`: the completion delay lies between the two; name that column, or \
+             set `enqueued_at: null`",
+        );
+    }
+}
+
+/// Whether the log can be held to an objective. What is wrong with the outcome itself comes first.
+fn can_measure(draft: &Draft, _: &Locations, what: Observation) -> bool {
+    match what {
+        Observation::LostAttempts => {
+            draft.outcome.as_ref().is_none_or(|outcome| outcome.can_be(AttemptOutcome::Lost))
+        }
+        _ => true,
+    }
+}

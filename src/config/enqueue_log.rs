@@ -1,0 +1,25 @@
+//! Enqueue logs: tables that keep a row of every job that was enqueued.
+
+use super::log::{BatchSize, LateWindow};
+use super::mapping::{Scope, Target, mapping};
+use super::values::{ColumnName, TimeColumn};
+use crate::yaml::Checker;
+
+mapping! {
+    /// A table that keeps a row of every job that was enqueued, as a log of the enqueuing: a lease queue
+    /// that keeps its finished jobs for a while is one.
+    pub struct EnqueueLog {
+        /// Ascending id column, the primary key.
+        maps required id: ColumnName = "name the ascending id column";
+        /// Column whose value becomes the label `queue`; without one it is the target's name.
+        maps optional queue_label: ColumnName;
+        /// When the job was put into its queue: tells a table that was truncated from a quiet one.
+        maps optional enqueued_at: TimeColumn;
+        /// Rows read per sample at most.
+        keeps default batch_size: BatchSize = BatchSize::DEFAULT;
+        /// How long a missing id is asked for again.
+        keeps default late_window: LateWindow = LateWindow::DEFAULT;
+    }
+}
+
+fn cross_check(_: &mut Draft, _: &Locations, _: &mut Checker<'_>, _: &Scope, _: Option<&Target>) {}

@@ -1,0 +1,491 @@
+//! Mappings: the macro that makes everything about a kind of target from one table of its keys, and
+//! what every target has.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
+
+use super::presets;
+pub(crate) use super::values::Value;
+use super::values::{ColumnOwner, Filter, MappedColumn, Probe, TableName};
+use super::{Database, Global, Mssql, Objectives, ReadMode, SAMPLE_INTERVALS, TargetKind};
+use crate::duration;
+use crate::yaml::{self, Checker, Field, List, Located, Location, Names, Resolved, Spanned, suggest};
+
+/// The kind of database that a target is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backend {
+    Mssql,
+    Sqlite,
+}
+
+/// What a target takes from its source and from the global settings.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    pub(crate) backend: Backend,
+    /// The database that the source logs in to; `None` in a file, or when it is wrong itself.
+    pub(crate) database: Option<String>,
+    /// Whether the source asks for a readable secondary.
+    pub(crate) reads_secondary: bool,
+    /// Whether a time may be looked up in a related table.
+    pub(crate) takes_lookup: bool,
+    pub(crate) sample_interval: Duration,
+    /// The target's own, where it has one.
+    pub(crate) read_mode: ReadMode,
+    /// `None` when it is wrong itself.
+    pub(crate) stale_after: Option<Resolved>,
+    pub(crate) max_label_values: usize,
+    pub(crate) objectives: Objectives,
+}
+
+impl Scope {
+    /// The scope of a source. `stale_after` is `None` when it is wrong itself.
+    pub(super) fn new(
+        backend: Backend,
+        database: Option<&Database>,
+        global: &Global,
+        stale_after: Option<Resolved>,
+    ) -> Self {
+        let mssql = match database {
+            Some(Database::Mssql(mssql)) => Some(mssql),
+            Some(Database::Sqlite(_)) | None => None,
+        };
+        Self {
+            backend,
+            database: mssql.map(|mssql| mssql.database.clone()),
+            reads_secondary: mssql.is_some_and(Mssql::reads_secondary),
+            takes_lookup: false,
+            sample_interval: global.sample_interval,
+            read_mode: global.read_mode,
+            stale_after,
+            max_label_values: global.max_label_values,
+            objectives: global.objectives,
+        }
+    }
+}
+
+/// What every target has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The value of the label that names the target.
+    pub name: String,
+    /// The table.
+    pub table: TableName,
+    /// Columns that must hold a constant: a fixed predicate.
+    pub filter: Filter,
+    /// The test that tells rows that are not there from rows that the login is not shown.
+    pub probe: Option<Probe>,
+    /// How rows that somebody has locked are read.
+    pub read_mode: ReadMode,
+    /// Whether a sample can miss rows that are there: those that somebody has locked, in the mode `readpast`
+    /// on SQL Server.
+    pub misses_locked_rows: bool,
+    /// Time between two samples.
+    pub sample_interval: Duration,
+}
+
+impl Target {
+    /// Writes its keys into the mapping of its target.
+    pub(crate) fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("table", &self.table)?;
+        if !self.filter.is_empty() {
+            map.serialize_entry("where", &self.filter)?;
+        }
+        if let Some(probe) = &self.probe {
+            map.serialize_entry("probe", probe)?;
+        }
+        map.serialize_entry("read_mode", &self.read_mode)?;
+        map.serialize_entry("sample_interval", &duration::text(self.sample_interval))
+    }
+
+    /// Adds the columns that its keys name.
+    pub(crate) fn columns<'a>(&'a self, columns: &mut Vec<MappedColumn<'a>>) {
+        self.filter.map_in(ColumnOwner::Target, "where", columns);
+        self.probe.iter().for_each(|probe| probe.map(columns));
+    }
+}
+
+/// The keys that every target has, as they are written.
+#[derive(Debug, Default)]
+pub(crate) struct CommonKeys {
+    pub(crate) name: Field<String>,
+    pub(crate) table: Field<String>,
+    pub(crate) filter: Field<<Filter as Value>::Yaml>,
+    pub(crate) probe: Field<<Probe as Value>::Yaml>,
+    pub(crate) read_mode: Field<ReadMode>,
+    pub(crate) sample_interval: Field<String>,
+}
+
+/// A target as it is written, which can take what it lacks from a preset. [`mapping!`] implements it.
+pub(crate) trait Mapping: DeserializeOwned {
+    /// The checked target.
+    type Model: Serialize;
+
+    /// Which presets fit.
+    const KIND: TargetKind;
+
+    /// Takes out the name of the preset that it starts from.
+    fn take_preset(&mut self) -> Field<String>;
+
+    /// Takes out what every target has.
+    fn take_common(&mut self) -> CommonKeys;
+
+    /// Whether the target says itself what some column means, be it that there is none (`null`).
+    fn maps_columns(&self) -> bool;
+
+    /// This mapping, completed by a preset that the file names at `at`.
+    fn or_preset(self, preset: Self, at: Location) -> Self;
+
+    /// Checks each key, then the keys against each other.
+    fn check(
+        self,
+        at: Location,
+        checker: &mut Checker<'_>,
+        scope: &Scope,
+        target: Option<Target>,
+    ) -> Option<Self::Model>;
+}
+
+/// A kind of target, by its checked model.
+pub(crate) trait Configured {
+    /// The target as it is written.
+    type Form: Mapping;
+}
+
+/// Declares a mapping as it is written: each key a [`Field`], all of them optional.
+macro_rules! form {
+    (
+        $(#[$meta:meta])*
+        pub struct $Form:ident $(<$T:ident>)? {
+            $($(#[$key_meta:meta])* $key:ident: $type:ty,)*
+        }
+    ) => {
+        #[derive(Debug, serde::Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[serde(default, deny_unknown_fields)]
+        $(#[$meta])*
+        pub(crate) struct $Form $(<$T>)? {
+            $($(#[$key_meta])* pub(crate) $key: $type,)*
+        }
+
+        // Not derived, since a type parameter need not have a default.
+        impl $(<$T>)? Default for $Form $(<$T>)? {
+            fn default() -> Self {
+                Self { $($key: $crate::yaml::Setting::Absent,)* }
+            }
+        }
+    };
+}
+pub(crate) use form;
+
+/// Declares a kind of target by the table of its keys.
+///
+/// A line is `maps NEED key: Type` for a key that says what a column means, or `keeps NEED key: Type`
+/// for another one. The need is `optional`, `required` (with the remedy for its absence), `default`
+/// (with the value) or `objectives`. The doc comment of a key is also its text in the documentation
+/// and in the JSON schema. From the table come the form as it is written (`Form`, completed by a
+/// preset key by key), the checked model with its columns and its YAML, and what the cross-checks are
+/// given: `Draft`, where a key that is absent or wrong is `None`, and `Locations`.
+///
+/// The module supplies `fn cross_check(&mut Draft, &Locations, &mut Checker, &Scope, Option<&Target>)`
+/// and, where there are objectives, `fn can_measure(&Draft, &Locations, Observation) -> bool`.
+macro_rules! mapping {
+    (
+        $(#[$meta:meta])*
+        pub struct $Model:ident {
+            $(
+                $(#[$key_meta:meta])*
+                $role:ident $need:ident $key:ident: $type:ty $(= $argument:expr)?;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $Model {
+            /// Name, table, predicate and pace.
+            pub target: $crate::config::Target,
+            $($(#[$key_meta])* pub $key: $crate::config::mapping::mapping!(@model $need $type),)*
+        }
+
+        $crate::config::mapping::form! {
+            pub struct Form {
+                /// The name of the target: the value of the label that names it. Unique among the source's
+                /// targets of its kind.
+                name: $crate::yaml::Field<String>,
+                /// The table: `table`, `schema.table` or `database.schema.table`.
+                table: $crate::yaml::Field<String>,
+                /// The preset that the mapping starts from.
+                preset: $crate::yaml::Field<String>,
+                /// Time between two samples.
+                sample_interval: $crate::yaml::Field<String>,
+                /// Columns that must hold a constant.
+                #[serde(rename = "where")]
+                filter: $crate::yaml::Field<<$crate::config::Filter as $crate::config::mapping::Value>::Yaml>,
+                /// The test that tells an empty table from one whose rows are hidden from the login.
+                probe: $crate::yaml::Field<<$crate::config::Probe as $crate::config::mapping::Value>::Yaml>,
+                /// How rows that somebody has locked are read.
+                read_mode: $crate::yaml::Field<$crate::config::ReadMode>,
+                $($(#[$key_meta])* $key: $crate::yaml::Field<$crate::config::mapping::mapping!(@form $need $type)>,)*
+            }
+        }
+
+        /// What the cross-checks are given: `None` where a key is absent or wrong.
+        #[derive(Debug)]
+        struct Draft {
+            $($key: Option<$type>,)*
+        }
+
+        /// Where the value of each key is, if it has one.
+        #[derive(Debug)]
+        #[allow(dead_code, reason = "not every key has a cross-check")]
+        struct Locations {
+            target: $crate::yaml::Location,
+            $($key: Option<$crate::yaml::Location>,)*
+        }
+
+        impl $crate::config::mapping::Mapping for Form {
+            type Model = $Model;
+
+            const KIND: $crate::config::TargetKind = $crate::config::TargetKind::$Model;
+
+            fn take_preset(&mut self) -> $crate::yaml::Field<String> {
+                std::mem::take(&mut self.preset)
+            }
+
+            fn take_common(&mut self) -> $crate::config::mapping::CommonKeys {
+                $crate::config::mapping::CommonKeys {
+                    name: std::mem::take(&mut self.name),
+                    table: std::mem::take(&mut self.table),
+                    filter: std::mem::take(&mut self.filter),
+                    probe: std::mem::take(&mut self.probe),
+                    read_mode: std::mem::take(&mut self.read_mode),
+                    sample_interval: std::mem::take(&mut self.sample_interval),
+                }
+            }
+
+            fn maps_columns(&self) -> bool {
+                $($crate::config::mapping::mapping!(@maps $role self.$key))||*
+            }
+
+            fn or_preset(self, preset: Self, at: $crate::yaml::Location) -> Self {
+                Self {
+                    name: self.name.or_preset(preset.name, at),
+                    table: self.table.or_preset(preset.table, at),
+                    preset: self.preset.or_preset(preset.preset, at),
+                    filter: self.filter.or_preset(preset.filter, at),
+                    probe: self.probe.or_preset(preset.probe, at),
+                    read_mode: self.read_mode.or_preset(preset.read_mode, at),
+                    sample_interval: self.sample_interval.or_preset(preset.sample_interval, at),
+                    $($key: self.$key.or_preset(preset.$key, at),)*
+                }
+            }
+
+            fn check(
+                self,
+                at: $crate::yaml::Location,
+                checker: &mut $crate::yaml::Checker<'_>,
+                scope: &$crate::config::mapping::Scope,
+                target: Option<$crate::config::Target>,
+            ) -> Option<$Model> {
+                let locations = Locations { target: at, $($key: self.$key.location(),)* };
+                let mut draft = Draft {
+                    $($key: $crate::config::mapping::mapping!(@check $need self.$key, $type, $key, at, checker, scope $(, $argument)?),)*
+                };
+                cross_check(&mut draft, &locations, checker, scope, target.as_ref());
+                $($crate::config::mapping::mapping!(@objectives $need self.$key, $type, $key, checker, scope, draft, locations);)*
+                Some($Model { target: target?, $($key: $crate::config::mapping::mapping!(@finish $need draft.$key),)* })
+            }
+        }
+
+        impl $crate::config::mapping::Configured for $Model {
+            type Form = Form;
+        }
+
+        impl $Model {
+            /// Every column that the target names, in the order of its keys. One that a preset gives is there, too.
+            #[must_use]
+            pub fn columns(&self) -> Vec<$crate::config::MappedColumn<'_>> {
+                #[allow(unused_imports)]
+                use $crate::config::mapping::Value as _;
+                let mut columns = Vec::new();
+                $($crate::config::mapping::mapping!(@columns $need self.$key, $key, columns);)*
+                self.target.columns(&mut columns);
+                columns
+            }
+        }
+
+        impl serde::Serialize for $Model {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap as _;
+                let mut map = serializer.serialize_map(None)?;
+                self.target.serialize_into(&mut map)?;
+                $($crate::config::mapping::mapping!(@write $need map, $key, self.$key);)*
+                map.end()
+            }
+        }
+    };
+
+    (@form objectives $type:ty) => { <$type as $crate::config::objectives::ObjectiveSet>::Form };
+    (@form $need:ident $type:ty) => { <$type as $crate::config::mapping::Value>::Yaml };
+
+    (@model optional $type:ty) => { Option<$type> };
+    (@model $need:ident $type:ty) => { $type };
+
+    (@maps maps $field:expr) => { !matches!($field, $crate::yaml::Field::Absent) };
+    (@maps keeps $field:expr) => { false };
+
+    (@check optional $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident) => {
+        $field.given().and_then(|yaml| <$type as $crate::config::mapping::Value>::check($checker, yaml, $scope))
+    };
+    (@check required $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $remedy:expr) => {
+        $checker
+            .required($field, $at, stringify!($key), &$crate::config::presets::or_preset($remedy, Self::KIND))
+            .and_then(|yaml| <$type as $crate::config::mapping::Value>::check($checker, yaml, $scope))
+    };
+    (@check default $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $default:expr) => {
+        match $field.given() {
+            Some(yaml) => <$type as $crate::config::mapping::Value>::check($checker, yaml, $scope),
+            None => Some($default),
+        }
+    };
+    (@check objectives $($unused:tt)*) => { None };
+
+    // The last to be checked, because they depend on what the other keys let a sample measure.
+    (@objectives objectives $field:expr, $type:ty, $key:ident, $checker:ident, $scope:ident, $draft:ident, $locations:ident) => {
+        let checked = <$type as $crate::config::objectives::ObjectiveSet>::check($checker, $field, &$scope.objectives, &|what| {
+            can_measure(&$draft, &$locations, what)
+        });
+        $draft.$key = Some(checked);
+    };
+    (@objectives $($unused:tt)*) => {};
+
+    (@finish optional $field:expr) => { $field };
+    (@finish $need:ident $field:expr) => { $field? };
+
+    (@columns optional $field:expr, $key:ident, $columns:ident) => {
+        $field.iter().for_each(|value| value.columns(stringify!($key), &mut $columns))
+    };
+    (@columns objectives $($unused:tt)*) => {};
+    (@columns $need:ident $field:expr, $key:ident, $columns:ident) => {
+        $field.columns(stringify!($key), &mut $columns)
+    };
+
+    (@write optional $map:ident, $key:ident, $field:expr) => {
+        if let Some(value) = &$field {
+            $map.serialize_entry(stringify!($key), value)?;
+        }
+    };
+    (@write $need:ident $map:ident, $key:ident, $field:expr) => {
+        $map.serialize_entry(stringify!($key), &$field)?
+    };
+}
+pub(crate) use mapping;
+
+/// Why a setting that looks at locks is refused where a readable secondary is asked for.
+pub(crate) fn invisible_locks(setting: &str, consequence: &str) -> String {
+    format!(
+        "`{setting}` contradicts `application_intent: read_only`: on a readable secondary the locks of the \
+         primary cannot be seen, so {consequence}; watch it through a source with `application_intent: \
+         read_write`"
+    )
+}
+
+impl Checker<'_> {
+    /// The targets of one list, completed by their presets.
+    pub(crate) fn targets<M: Mapping>(&mut self, list: Field<List<M>>, scope: &Scope) -> Vec<M::Model> {
+        let mut names = Names::new(M::KIND.scope_of_names());
+        let List(items) = list.value_or_default();
+        items.into_iter().filter_map(|yaml| self.target(yaml, scope, &mut names)).collect()
+    }
+
+    fn target<M: Mapping>(&mut self, yaml: Spanned<M>, scope: &Scope, names: &mut Names) -> Option<M::Model> {
+        let (at, mut mapping) = self.completed(yaml)?;
+        let mut common = mapping.take_common();
+        let read_mode = std::mem::take(&mut common.read_mode).value();
+        let scope = Scope {
+            read_mode: read_mode.unwrap_or(scope.read_mode),
+            takes_lookup: M::KIND == TargetKind::Queue,
+            ..scope.clone()
+        };
+        let target = self.common(common, at, M::KIND, &scope, names);
+        mapping.check(at, self, &scope, target)
+    }
+
+    /// A target, completed by its preset; `None` when there is no such preset, since most keys
+    /// would then seem to be missing.
+    fn completed<M: Mapping>(&mut self, yaml: Spanned<M>) -> Option<(Location, M)> {
+        let (at, mut own) = (yaml.location(), yaml.value);
+        let name = match own.take_preset() {
+            Field::Set(name) => name,
+            // A table that is described in part is somebody's own, and no guess of ours fits it.
+            Field::Absent if !own.maps_columns() => at.with(M::KIND.default_preset().to_owned()),
+            Field::Absent | Field::Null => return Some((at, own)),
+        };
+        let named = name.location();
+        let Some(preset) = presets::of_kind(M::KIND).find(|preset| preset.name == name.value) else {
+            self.report(named, unknown_preset(&name.value, M::KIND));
+            return None;
+        };
+        match yaml::read::<M>(preset.yaml) {
+            Ok(base) => Some((at, own.or_preset(base.value, named))),
+            Err(problem) => {
+                self.report(named, format!("the preset itself is wrong at {problem}"));
+                None
+            }
+        }
+    }
+
+    /// The common part of a target.
+    fn common(
+        &mut self,
+        keys: CommonKeys,
+        at: Location,
+        kind: TargetKind,
+        scope: &Scope,
+        names: &mut Names,
+    ) -> Option<Target> {
+        let name = self.name(keys.name, at, names);
+        let remedy = presets::or_preset("name the table", kind);
+        let table = self.required(keys.table, at, "table", &remedy);
+        let table = table.and_then(|yaml| TableName::check(self, yaml, scope));
+        let filter = keys.filter.given().map(|yaml| Filter::check(self, yaml, scope));
+        // A probe that is wrong must not leave its target unprobed.
+        let probe = keys.probe.given().map(|yaml| Probe::check(self, yaml, scope));
+        let sample_interval = match self.duration(keys.sample_interval, SAMPLE_INTERVALS) {
+            Ok(None) => scope.sample_interval,
+            Ok(Some((value, at))) => {
+                if let Some(stale_after) = &scope.stale_after
+                    && value > stale_after.value
+                {
+                    let own = Resolved { key: "sample_interval", value, at: Some(at) };
+                    let global = Resolved { key: "global.stale_after", ..*stale_after };
+                    self.relation(&own, "must not be longer than", &global);
+                }
+                value
+            }
+            Err(()) => return None,
+        };
+        Some(Target {
+            name: name?,
+            table: table?,
+            filter: filter.unwrap_or_else(|| Some(Filter::default()))?,
+            probe: probe.map_or(Some(None), |probe| probe.map(Some))?,
+            read_mode: scope.read_mode,
+            misses_locked_rows: scope.backend == Backend::Mssql && scope.read_mode == ReadMode::ReadPast,
+            sample_interval,
+        })
+    }
+}
+
+fn unknown_preset(name: &str, kind: TargetKind) -> String {
+    let names: Vec<&str> = presets::of_kind(kind).map(|preset| preset.name).collect();
+    if let Some(other) = presets::presets().iter().find(|preset| preset.name == name) {
+        let names = names.join(", ");
+        return format!("the preset `{name}` is for {}; for {kind} there are {names}", other.kind);
+    }
+    let remedy = suggest::remedy(name, &names, &format!("for {kind} there are"));
+    format!("there is no preset `{name}`; {remedy}")
+}

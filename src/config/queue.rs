@@ -1,0 +1,108 @@
+//! Queues: one row a job.
+
+use super::mapping::{Scope, Target, mapping};
+use super::objectives::{Observation, QueueObjectives};
+use super::values::{
+    Attempts, AttemptsCount, ColumnName, Lease, Lookup, MappedState, MaxAttempts, RowState, TimeColumn,
+};
+use crate::yaml::{Checker, Location};
+
+mapping! {
+    /// A queue table: one row a job.
+    pub struct Queue {
+        /// A job's key. With it, a job whose lease was found lapsed is followed until it is claimed
+        /// again.
+        maps optional id: ColumnName;
+        /// Column whose value becomes the label `queue`; without one it is the target's name.
+        maps optional queue_label: ColumnName;
+        /// Another table that holds times of the job.
+        maps optional lookup: Lookup;
+        /// What a row says of its state.
+        maps required state: RowState = "say what state a row is in";
+        /// How a claim shows.
+        maps default lease: Lease = Lease::None;
+        /// When the running attempt began.
+        maps optional claimed_at: TimeColumn;
+        /// When the row becomes claimable; NULL means at once.
+        maps optional available_at: TimeColumn;
+        /// When the row was put in.
+        maps optional enqueued_at: TimeColumn;
+        /// How often the job was tried.
+        maps optional attempts: Attempts;
+        /// How often it may be tried.
+        maps optional max_attempts: MaxAttempts;
+        /// Whether finished rows are counted too, which reads the whole history.
+        keeps default count_done: bool = false;
+        /// The objectives of the queue.
+        keeps objectives objectives: QueueObjectives;
+    }
+}
+
+/// Why an id is of no use without these.
+const ID_NEEDS_CLAIMS: &str = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease of \
+     `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove `id`";
+
+/// Why rows that somebody has locked have no label.
+const LOCKED_ROWS_HAVE_NO_LABEL: &str = "`queue_label` contradicts `lease: { kind: rowlock }`: rows in flight are locked, so they are counted and \
+     their columns are not read; give each queue a target of its own with `where`, or do without rows in flight with \
+     `lease: { kind: none }`";
+
+fn cross_check(draft: &mut Draft, at: &Locations, checker: &mut Checker<'_>, _: &Scope, _: Option<&Target>) {
+    let times = [&draft.claimed_at, &draft.available_at, &draft.enqueued_at];
+    if at.lookup.is_none() && times.into_iter().flatten().any(|time| time.lookup) {
+        let remedy = "a time with `lookup: true` needs `lookup: { table, key, column }`";
+        checker.missing(at.target, "lookup", remedy);
+    }
+    if let (Some(at), None) = (at.max_attempts, at.attempts) {
+        checker.report(
+            at,
+            "`max_attempts` needs `attempts`: without a count there is nothing to hold against it; name the \
+             column, or set `max_attempts: null`",
+        );
+    }
+    if let (Some(at), Some(lease)) = (at.id, &draft.lease) {
+        let counts = draft.attempts.as_ref().map(|attempts| attempts.counts);
+        if counts != Some(AttemptsCount::Claims) || !lease.has_end() {
+            checker.report(at, ID_NEEDS_CLAIMS);
+        }
+    }
+    if let (Some(at), Some(Lease::RowLock)) = (at.queue_label, &draft.lease) {
+        checker.report(at, LOCKED_ROWS_HAVE_NO_LABEL);
+    }
+    if let (Some(at), Some(true), Some(state)) = (at.count_done, draft.count_done, &draft.state) {
+        check_count_done(checker, at, state);
+    }
+}
+
+/// Whether finished rows can be counted; a promise that only a mapping with `done` can keep.
+fn check_count_done(checker: &mut Checker<'_>, at: Location, state: &RowState) {
+    let no_effect = |key: &str| {
+        format!(
+            "`count_done: true` has no effect beside `{key}`: only values of a state column are counted as done; \
+             remove `count_done`"
+        )
+    };
+    let message = match state {
+        RowState::Column { .. } if state.can_be(MappedState::Done) => return,
+        RowState::Column { .. } => {
+            "`count_done: true` contradicts `state`, where nothing is `done`; map a value to `done`, or remove \
+             `count_done`"
+                .to_owned()
+        }
+        RowState::Constant(_) => no_effect("constant"),
+        RowState::DoneWhenSet(_) => no_effect("done_when_set"),
+    };
+    checker.report(at, message);
+}
+
+/// Whether the table can be held to an objective. What is wrong with the lease or the state itself
+/// comes first.
+fn can_measure(draft: &Draft, at: &Locations, what: Observation) -> bool {
+    match what {
+        Observation::ReadyAge => at.enqueued_at.is_some() || at.available_at.is_some(),
+        Observation::LapsedLeases => draft.lease.as_ref().is_none_or(Lease::has_end),
+        Observation::Attempts => at.attempts.is_some(),
+        Observation::FailedJobs => draft.state.as_ref().is_none_or(|state| state.can_be(MappedState::Failed)),
+        _ => true,
+    }
+}

@@ -1,0 +1,155 @@
+//! Run logs: one row a step, and one a whole run.
+
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use super::log::{BatchSize, LateWindow};
+use super::mapping::{Scope, Target, Value, form, invisible_locks, mapping};
+use super::objectives::{Observation, RunLogObjectives};
+use super::values::{ColumnName, DurationColumn, Outcome, OutcomeRules, TimeColumn};
+use crate::duration::{self, DAY};
+use crate::yaml::{Bounds, Checker, Field, Located, Spanned};
+
+mapping! {
+    /// A run-log table: one row a step, and one a whole run.
+    pub struct RunLog {
+        /// Ascending id column, the primary key.
+        maps required id: ColumnName = "name the ascending id column";
+        /// Column that names the step.
+        maps required step: ColumnName = "name the column that names the step";
+        /// The step that stands for the whole run.
+        maps optional run_step: String;
+        /// Steps that are exported from the start, at 0.
+        keeps optional steps: Vec<String>;
+        /// When the step began.
+        maps optional start: TimeColumn;
+        /// When the step ended.
+        maps optional end: TimeColumn;
+        /// How long it took; without it, `end` minus `start`.
+        maps optional duration: DurationColumn;
+        /// How many candidates the step found.
+        maps optional candidates: ColumnName;
+        /// The rules that give a row's outcome.
+        maps required outcome: OutcomeRules = "say how a row's outcome is told, at least `outcome: { default: ok }`";
+        /// Whether rows are written at the start of a step and updated at its end.
+        maps default mutable: bool = false;
+        /// How long a row without an end counts as running; after it the row is given up. Of mutable rows only.
+        keeps optional open_window: OpenWindow;
+        /// The application lock that a run holds.
+        keeps optional lock: AppLock;
+        /// The objectives of the runs.
+        keeps objectives objectives: RunLogObjectives;
+        /// Rows read per sample at most.
+        keeps default batch_size: BatchSize = BatchSize::DEFAULT;
+        /// How long a missing id is asked for again.
+        keeps default late_window: LateWindow = LateWindow::DEFAULT;
+    }
+}
+
+/// How long a row without an end counts as running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenWindow(pub Duration);
+
+/// An application lock (`sp_getapplock`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AppLock {
+    /// The resource name.
+    pub resource: String,
+}
+
+form! {
+    pub struct LockForm {
+        /// The resource name: the `@Resource` of `sp_getapplock`.
+        resource: Field<String>,
+    }
+}
+
+/// The longest name of an application lock, in characters.
+const MAX_RESOURCE: usize = 255;
+
+impl OpenWindow {
+    /// A step that runs for longer than a day is more likely a row that nobody ended.
+    const DEFAULT: Self = Self(DAY);
+    const BOUNDS: Bounds = Bounds { least: Duration::from_secs(1), most: DAY.saturating_mul(90) };
+}
+
+impl Serialize for OpenWindow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        duration::serialize(&self.0, serializer)
+    }
+}
+
+impl Value for OpenWindow {
+    type Yaml = String;
+
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, _: &Scope) -> Option<Self> {
+        let given = checker.duration(Field::Set(yaml), Self::BOUNDS).ok()?;
+        given.map(|(window, _)| Self(window))
+    }
+}
+
+impl Value for AppLock {
+    type Yaml = LockForm;
+
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<LockForm>, scope: &Scope) -> Option<Self> {
+        let at = yaml.location();
+        if scope.reads_secondary {
+            let message = invisible_locks("lock", "this one would always look free");
+            checker.report(at, format!("{message}, or remove `lock`"));
+        }
+        let remedy = "name the lock, the @Resource of sp_getapplock";
+        let resource = checker.required(yaml.value.resource, at, "resource", remedy)?;
+        let at = resource.location();
+        let resource = checker.text(resource)?;
+        if resource.encode_utf16().count() > MAX_RESOURCE {
+            let message = format!("has more than {MAX_RESOURCE} characters, the limit of sp_getapplock");
+            checker.report(at, message);
+            return None;
+        }
+        Some(Self { resource })
+    }
+}
+
+fn cross_check(
+    draft: &mut Draft,
+    at: &Locations,
+    checker: &mut Checker<'_>,
+    scope: &Scope,
+    target: Option<&Target>,
+) {
+    if draft.mutable == Some(true) {
+        if draft.end.is_none() {
+            let remedy = "`mutable: true` needs the column that is set when a step ends";
+            checker.missing(at.target, "end", remedy);
+        }
+        draft.open_window.get_or_insert(OpenWindow::DEFAULT);
+    } else if let Some(at) = at.open_window {
+        checker.report_key(at, "has no meaning without `mutable: true`; take one of them away");
+    }
+    if let (Some(at), Some(target), Some(own)) = (at.lock, target, &scope.database)
+        && let [database, _, _] = target.table.0.as_slice()
+        && database.to_lowercase() != own.to_lowercase()
+    {
+        let message = format!(
+            "`lock` contradicts the table {}: an application lock belongs to a database and is looked for in `{own}`, \
+             which the source logs in to, so this one would always look free; watch it through a source of its own \
+             with `database: {database}`, or remove `lock`",
+            target.table
+        );
+        checker.report(at, message);
+    }
+}
+
+/// Whether the log can be held to an objective. What is wrong with the outcome itself comes first.
+fn can_measure(draft: &Draft, at: &Locations, what: Observation) -> bool {
+    let can_be = |outcome| draft.outcome.as_ref().is_none_or(|rules| rules.can_be(outcome));
+    match what {
+        Observation::StepStart => at.start.is_some(),
+        Observation::StepDuration => at.duration.is_some() || (at.start.is_some() && at.end.is_some()),
+        Observation::SkippedRuns => can_be(Outcome::Skipped),
+        Observation::StepErrors => can_be(Outcome::Error),
+        Observation::StepWarnings => can_be(Outcome::Warning),
+        _ => true,
+    }
+}

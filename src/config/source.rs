@@ -1,0 +1,164 @@
+//! Sources: a database, and what is watched in it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::mapping::{Backend, Configured, Scope, form};
+use super::mssql::{Mssql, MssqlForm};
+use super::objectives::{ObjectiveSet, SourceObjectives, SourceObjectivesForm};
+use super::target::for_each_log_kind;
+use super::{AttemptLog, ControlTable, EnqueueLog, Global, Queue, RunLog, TargetKind};
+use crate::yaml::{Checker, Field, List, Located, Names, Resolved, Spanned};
+
+/// How to reach a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// SQL Server or Azure SQL, over TDS.
+    Mssql(Mssql),
+    /// A SQLite file.
+    Sqlite(Sqlite),
+}
+
+/// A SQLite file, opened read-only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Sqlite {
+    /// The database file.
+    #[serde(serialize_with = "super::path_text")]
+    pub file: PathBuf,
+}
+
+form! {
+    pub struct SqliteForm {
+        /// The database file.
+        file: Field<String>,
+    }
+}
+
+macro_rules! source {
+    ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
+        /// One database and what is watched in it. The names of targets are unique within their list.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Source {
+            /// The value of the label `source`.
+            pub name: String,
+            /// How to reach the database.
+            pub database: Database,
+            /// The objectives of the source.
+            pub objectives: SourceObjectives,
+            /// Queue tables, in the order of the file.
+            pub queues: Vec<Queue>,
+            $($(#[$doc])* pub $list: Vec<$Kind>,)+
+        }
+
+        form! {
+            pub struct SourceForm {
+                /// The value of the label `source`.
+                name: Field<String>,
+                /// How to reach a SQL Server.
+                mssql: Field<MssqlForm>,
+                /// How to reach a SQLite file.
+                sqlite: Field<SqliteForm>,
+                /// The objectives of the source.
+                objectives: Field<SourceObjectivesForm>,
+                /// Queue tables.
+                queues: Field<List<<Queue as Configured>::Form>>,
+                $($(#[$doc])* $list: Field<List<<$Kind as Configured>::Form>>,)+
+            }
+        }
+
+        impl SourceForm {
+            /// Whether no list has a target.
+            fn watches_nothing(&self) -> bool {
+                List::is_empty(&self.queues) $(&& List::is_empty(&self.$list))+
+            }
+        }
+
+        impl Source {
+            pub(super) fn check(
+                checker: &mut Checker<'_>,
+                yaml: Spanned<SourceForm>,
+                global: &Global,
+                stale_after: Option<Resolved>,
+                names: &mut Names,
+            ) -> Option<Self> {
+                let (at, mut form) = (yaml.location(), yaml.value);
+                if form.watches_nothing() {
+                    checker.report(at, format!("watches nothing; add {}", TargetKind::alternatives()));
+                }
+                let name = checker.name(std::mem::take(&mut form.name), at, names);
+                let (backend, database) = match (form.mssql.given(), form.sqlite.given()) {
+                    (Some(mssql), None) => {
+                        (Backend::Mssql, Mssql::check(checker, mssql).map(Database::Mssql))
+                    }
+                    (None, Some(sqlite)) => {
+                        (Backend::Sqlite, Sqlite::check(checker, sqlite).map(Database::Sqlite))
+                    }
+                    (Some(_), Some(sqlite)) => {
+                        let message =
+                            "`sqlite` contradicts `mssql`: a source is one database; remove one of them";
+                        checker.report(sqlite.location(), message);
+                        (Backend::Mssql, None)
+                    }
+                    (None, None) => {
+                        let remedy = "say how to reach the database with `mssql` or `sqlite`";
+                        checker.missing(at, "mssql", remedy);
+                        (Backend::Mssql, None)
+                    }
+                };
+                let objectives =
+                    SourceObjectives::check(checker, form.objectives, &global.objectives, &|_| true);
+                let scope = Scope::new(backend, database.as_ref(), global, stale_after);
+                let queues = checker.targets(form.queues, &scope);
+                $(let $list = checker.targets(form.$list, &scope);)+
+                Some(Self { name: name?, database: database?, objectives, queues, $($list,)+ })
+            }
+        }
+
+        impl Serialize for Source {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                map.serialize_entry("name", &self.name)?;
+                match &self.database {
+                    Database::Mssql(mssql) => map.serialize_entry("mssql", mssql)?,
+                    Database::Sqlite(sqlite) => map.serialize_entry("sqlite", sqlite)?,
+                }
+                map.serialize_entry("objectives", &self.objectives)?;
+                if !self.queues.is_empty() {
+                    map.serialize_entry("queues", &self.queues)?;
+                }
+                $(if !self.$list.is_empty() {
+                    map.serialize_entry(stringify!($list), &self.$list)?;
+                })+
+                map.end()
+            }
+        }
+    };
+}
+for_each_log_kind!(source);
+
+impl Sqlite {
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<SqliteForm>) -> Option<Self> {
+        let at = yaml.location();
+        let file = checker.required(yaml.value.file, at, "file", "name the database file")?;
+        Some(Self { file: checker.path(file)? })
+    }
+}
+
+/// What the database is called, in messages and in saved state. No secrets.
+impl fmt::Display for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mssql(mssql) => mssql.fmt(f),
+            Self::Sqlite(sqlite) => sqlite.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.display().fmt(f)
+    }
+}

@@ -1,0 +1,213 @@
+//! Leases: how a claim shows in a queue table.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ColumnName, MappedColumn, TimeColumn, Value};
+use crate::config::ReadMode;
+use crate::config::mapping::{Scope, form, invisible_locks};
+use crate::duration::{self, DAY};
+use crate::yaml::{Bounds, Checker, Field, Located, Location, ScalarOr, Spanned};
+
+const TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(1), most: DAY.saturating_mul(30) };
+const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
+
+/// Why a claim that is nothing but a lock needs READPAST.
+const LOCKS_NEED_READPAST: &str = "`kind: rowlock` contradicts `read_mode: read_committed`: rows in flight are those that READPAST leaves \
+     out; give the queue `read_mode: readpast`";
+
+/// How a claim shows in the table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Lease {
+    /// A column holds the end of the lease.
+    Until {
+        /// The column.
+        column: TimeColumn,
+        /// The claim token, where NULL in it means that nobody holds the row.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        token: Option<ColumnName>,
+        /// Grace added to the end of the lease.
+        #[serde(serialize_with = "duration::serialize")]
+        tolerance: Duration,
+    },
+    /// A column holds the time of the claim or of its last heartbeat.
+    Since {
+        /// The column.
+        column: TimeColumn,
+        /// How long a claim lives after that time.
+        #[serde(serialize_with = "duration::serialize")]
+        timeout: Duration,
+        /// Grace added to the timeout.
+        #[serde(serialize_with = "duration::serialize")]
+        tolerance: Duration,
+    },
+    /// A column holds the owner of the row, without an end.
+    Owner {
+        /// The column; NULL when nobody owns the row.
+        column: ColumnName,
+    },
+    /// A claim is a row lock in the worker's open transaction; nothing is stored.
+    RowLock,
+    /// There are no claims.
+    None,
+}
+
+/// The words for the kinds of lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LeaseKind {
+    Until,
+    Since,
+    Owner,
+    RowLock,
+    None,
+}
+
+form! {
+    pub struct LeaseForm {
+        /// `until` (the column holds the end), `since` (the time of the claim or its last heartbeat),
+        /// `owner`, `rowlock` (a claim is a lock), or `none`.
+        kind: Field<LeaseKind>,
+        /// The column.
+        column: Field<ScalarOr<super::time_column::TimeForm>>,
+        /// The claim token: a row with NULL in it is not claimed (`until` only).
+        token: Field<String>,
+        /// How long a claim lives after the time in the column (`since` only).
+        timeout: Field<String>,
+        /// Grace before a lease counts as lapsed.
+        tolerance: Field<String>,
+    }
+}
+
+impl Lease {
+    /// Whether a lease has an end, so that it can lapse.
+    #[must_use]
+    pub const fn has_end(&self) -> bool {
+        matches!(self, Self::Until { .. } | Self::Since { .. })
+    }
+}
+
+impl LeaseKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Until => "until",
+            Self::Since => "since",
+            Self::Owner => "owner",
+            Self::RowLock => "rowlock",
+            Self::None => "none",
+        }
+    }
+}
+
+impl Value for Lease {
+    type Yaml = LeaseForm;
+
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<LeaseForm>, scope: &Scope) -> Option<Self> {
+        // A lease is in the queue's own table.
+        let own = Scope { takes_lookup: false, ..scope.clone() };
+        let (at, form) = (yaml.location(), yaml.value);
+        let remedy = "one of until, since, owner, rowlock, none";
+        let kind = checker.required(form.kind, at, "kind", remedy)?.value;
+        // Each kind takes some of the keys, and the rest would be silently without effect.
+        let takes = |kinds: &[LeaseKind]| kinds.contains(&kind);
+        use LeaseKind::{Owner, Since, Until};
+        let column = fitting(checker, form.column, "column", kind, takes(&[Until, Since, Owner]));
+        let token = fitting(checker, form.token, "token", kind, takes(&[Until]));
+        let timeout = fitting(checker, form.timeout, "timeout", kind, takes(&[Since]));
+        let tolerance = fitting(checker, form.tolerance, "tolerance", kind, takes(&[Until, Since]));
+        let tolerance = checker.duration_or(tolerance, TOLERANCES, Duration::ZERO);
+        match kind {
+            Until => {
+                let token = token.given().and_then(|value| checker.column(&value));
+                let remedy = "name the column that holds the end of the lease";
+                let column = time_column(checker, column, at, remedy, &own)?;
+                Some(Self::Until { column, token, tolerance })
+            }
+            Since => {
+                let remedy =
+                    "`kind: since` needs the time after which a claim lapses, as the workers have it";
+                let timeout = match checker.required(timeout, at, "timeout", remedy) {
+                    Some(timeout) => checker.duration(Field::Set(timeout), TIMEOUTS).ok().flatten(),
+                    None => None,
+                };
+                let remedy = "name the column that holds the time of the claim or its last heartbeat";
+                let column = time_column(checker, column, at, remedy, &own)?;
+                Some(Self::Since { column, timeout: timeout?.0, tolerance })
+            }
+            Owner => {
+                let remedy = "name the column that holds the owner";
+                let column = checker.required(column, at, "column", remedy)?;
+                owner_column(checker, column).map(|column| Self::Owner { column })
+            }
+            LeaseKind::RowLock => {
+                if scope.read_mode == ReadMode::ReadCommitted {
+                    checker.report(at, LOCKS_NEED_READPAST);
+                }
+                if scope.reads_secondary {
+                    checker.report(at, invisible_locks("kind: rowlock", "claimed rows would look ready"));
+                }
+                Some(Self::RowLock)
+            }
+            LeaseKind::None => Some(Self::None),
+        }
+    }
+
+    fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
+        match self {
+            Self::Until { column, token, .. } => {
+                column.columns("lease.column", columns);
+                token.iter().for_each(|token| token.map("lease.token", columns));
+            }
+            Self::Since { column, .. } => column.columns("lease.column", columns),
+            Self::Owner { column } => column.map("lease.column", columns),
+            Self::RowLock | Self::None => {}
+        }
+    }
+}
+
+/// A key of a lease, if its kind takes it.
+fn fitting<T>(
+    checker: &mut Checker<'_>,
+    field: Field<T>,
+    key: &str,
+    kind: LeaseKind,
+    fits: bool,
+) -> Field<T> {
+    match field {
+        Field::Set(value) if !fits => {
+            let message = format!("`{key}` contradicts `kind: {}`, which has none; remove it", kind.word());
+            checker.report(value.location(), message);
+            Field::Absent
+        }
+        field => field,
+    }
+}
+
+fn time_column(
+    checker: &mut Checker<'_>,
+    field: Field<<TimeColumn as Value>::Yaml>,
+    parent: Location,
+    remedy: &str,
+    scope: &Scope,
+) -> Option<TimeColumn> {
+    let value = checker.required(field, parent, "column", remedy)?;
+    TimeColumn::check(checker, value, scope)
+}
+
+fn owner_column(
+    checker: &mut Checker<'_>,
+    column: Spanned<<TimeColumn as Value>::Yaml>,
+) -> Option<ColumnName> {
+    let at = column.location();
+    match column.value {
+        ScalarOr::Text(name) => checker.column(&at.with(name)),
+        other => {
+            let found = other.found();
+            checker.report(at, format!("expected a column name, found {found}: an owner is not a time"));
+            None
+        }
+    }
+}

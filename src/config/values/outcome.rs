@@ -1,0 +1,213 @@
+//! Outcomes: the words for how a row of a log ended, and the rules that derive them from a row.
+
+use serde::de::DeserializeOwned;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::{ColumnName, MappedColumn, Value};
+use crate::config::mapping::{Scope, form};
+use crate::yaml::{Checker, Constant, Field, List, Located, Spanned};
+
+/// The outcomes that one kind of log knows: the values of the label `outcome`.
+pub trait OutcomeWord: Copy + Ord + Serialize + DeserializeOwned + 'static {
+    /// Every outcome, in the order of the exposition.
+    const ALL: &'static [Self];
+
+    /// The label value; also the name in the statement.
+    fn as_str(self) -> &'static str;
+}
+
+/// The outcome of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// All went well.
+    Ok,
+    /// It worked, with a remark.
+    Warning,
+    /// It failed.
+    Error,
+    /// It did not run.
+    Skipped,
+}
+
+impl OutcomeWord for Outcome {
+    const ALL: &'static [Self] = &[Self::Ok, Self::Warning, Self::Error, Self::Skipped];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// The outcome of an attempt at a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptOutcome {
+    /// The job was done.
+    Ok,
+    /// The worker reported a failure.
+    Error,
+    /// The lease lapsed and the job was taken away.
+    Lost,
+}
+
+impl OutcomeWord for AttemptOutcome {
+    const ALL: &'static [Self] = &[Self::Ok, Self::Error, Self::Lost];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// The outcome of a row: that of the first rule that holds, else the default.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct OutcomeRules<O = Outcome> {
+    /// The column that the rules test; without one every row has the default outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<ColumnName>,
+    /// The rules, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<OutcomeRule<O>>,
+    /// The outcome when no rule holds.
+    pub default: O,
+}
+
+impl<O: OutcomeWord> OutcomeRules<O> {
+    /// Whether any row can have this outcome.
+    #[must_use]
+    pub fn can_be(&self, outcome: O) -> bool {
+        self.default == outcome || self.rules.iter().any(|rule| rule.outcome == outcome)
+    }
+}
+
+/// One rule: a test on the column, and the outcome when it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutcomeRule<O = Outcome> {
+    /// The test.
+    pub test: OutcomeTest,
+    /// The outcome when it holds.
+    pub outcome: O,
+}
+
+/// A test on the outcome column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutcomeTest {
+    /// The column is NULL.
+    IsNull,
+    /// The column equals a constant.
+    Equals(String),
+    /// The column matches a LIKE pattern.
+    Like(String),
+}
+
+impl<O: Serialize> Serialize for OutcomeRule<O> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut rule = serializer.serialize_map(Some(2))?;
+        match &self.test {
+            OutcomeTest::IsNull => rule.serialize_entry("is_null", &true)?,
+            OutcomeTest::Equals(value) => rule.serialize_entry("equals", value)?,
+            OutcomeTest::Like(pattern) => rule.serialize_entry("like", pattern)?,
+        }
+        rule.serialize_entry("outcome", &self.outcome)?;
+        rule.end()
+    }
+}
+
+form! {
+    #[serde(bound(deserialize = "O: DeserializeOwned"))]
+    pub struct OutcomeForm<O> {
+        /// The column that the rules test.
+        column: Field<String>,
+        /// The rules; the first one that holds counts.
+        rules: Field<List<RuleForm<O>>>,
+        /// The outcome of a row that no rule fits.
+        #[serde(rename = "default")]
+        otherwise: Field<O>,
+    }
+}
+
+form! {
+    #[serde(bound(deserialize = "O: DeserializeOwned"))]
+    pub struct RuleForm<O> {
+        /// `true`: the column is NULL.
+        is_null: Field<bool>,
+        /// The column equals this constant.
+        equals: Field<Constant>,
+        /// The column matches this LIKE pattern.
+        like: Field<String>,
+        /// The outcome when the test holds.
+        outcome: Field<O>,
+    }
+}
+
+impl<O: OutcomeWord> Value for OutcomeRules<O> {
+    type Yaml = OutcomeForm<O>;
+
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
+        let (at, form) = (yaml.location(), yaml.value);
+        let remedy = format!("say the outcome of a row that no rule fits: one of {}", words::<O>());
+        let default = checker.required(form.otherwise, at, "default", &remedy);
+        let List(given) = form.rules.value_or_default();
+        let has_rules = !given.is_empty();
+        let rules = given.into_iter().filter_map(|form| rule(checker, form)).collect();
+        let column = form.column.given();
+        match &column {
+            Some(_) if !has_rules => checker.missing(at, "rules", "`column` needs rules that look at it"),
+            None if has_rules => checker.missing(at, "column", "`rules` need the column that they look at"),
+            _ => {}
+        }
+        let column = column.and_then(|column| checker.column(&column));
+        Some(Self { column, rules, default: default?.value })
+    }
+
+    fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
+        self.column.iter().for_each(|column| column.map("outcome.column", columns));
+    }
+}
+
+fn rule<O: OutcomeWord>(checker: &mut Checker<'_>, yaml: Spanned<RuleForm<O>>) -> Option<OutcomeRule<O>> {
+    let (at, form) = (yaml.location(), yaml.value);
+    let remedy = format!("one of {}", words::<O>());
+    let outcome = checker.required(form.outcome, at, "outcome", &remedy);
+    let test = match (form.is_null.given(), form.equals.given(), form.like.given()) {
+        (Some(is_null), None, None) => {
+            if !is_null.value {
+                checker.report(is_null.location(), "only `is_null: true` is a test; remove the rule");
+            }
+            Some(OutcomeTest::IsNull)
+        }
+        (None, Some(equals), None) => checker.constant(&equals).map(OutcomeTest::Equals),
+        (None, None, Some(like)) => checker.text(like).map(OutcomeTest::Like),
+        (None, None, None) => {
+            checker.report(at, "has no test; give `is_null: true`, `equals` or `like`");
+            None
+        }
+        (_, equals, like) => {
+            let first = if equals.is_some() && like.is_some() { "equals" } else { "is_null" };
+            let second = like
+                .map(|like| ("like", like.location()))
+                .or(equals.map(|equals| ("equals", equals.location())));
+            if let Some((key, at)) = second {
+                let message = format!("`{key}` contradicts `{first}`: a rule has one test; make two rules");
+                checker.report(at, message);
+            }
+            None
+        }
+    };
+    Some(OutcomeRule { test: test?, outcome: outcome?.value })
+}
+
+/// The outcomes that there are, for an error.
+fn words<O: OutcomeWord>() -> String {
+    O::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(", ")
+}

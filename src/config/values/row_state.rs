@@ -1,0 +1,164 @@
+//! Row states: what a row says of the state of its job.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ColumnName, MappedColumn, Value};
+use crate::config::mapping::{Scope, form};
+use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
+
+/// What a row says of its state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowState {
+    /// Every row is in this state.
+    Constant(MappedState),
+    /// The row is done when this column is not NULL.
+    DoneWhenSet(ColumnName),
+    /// A column whose values map to states; a value not in the map is `unknown`.
+    #[serde(untagged)]
+    Column {
+        /// Column name.
+        column: ColumnName,
+        /// Column value to state.
+        map: BTreeMap<String, MappedState>,
+    },
+}
+
+/// The states that a stored value can stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum MappedState {
+    /// Waiting for a worker.
+    Ready,
+    /// Waiting for its time, never tried.
+    Scheduled,
+    /// Waiting for its time after a failure.
+    Retrying,
+    /// Claimed by a worker.
+    Running,
+    /// Given up.
+    Failed,
+    /// Finished.
+    Done,
+}
+
+form! {
+    pub struct StateForm {
+        /// The column that holds the state; needs `map`.
+        column: Field<String>,
+        /// The state that each value of the column stands for.
+        map: Field<Entries<Constant, MappedState>>,
+        /// The state of every row.
+        constant: Field<MappedState>,
+        /// The column that is not NULL once a job is done.
+        done_when_set: Field<String>,
+    }
+}
+
+impl RowState {
+    /// Whether a row can be in this state by what is stored. A row that is done is not read.
+    #[must_use]
+    pub fn can_be(&self, wanted: MappedState) -> bool {
+        match self {
+            Self::Column { map, .. } => map.values().any(|state| *state == wanted),
+            Self::Constant(state) => *state == wanted,
+            Self::DoneWhenSet(_) => false,
+        }
+    }
+}
+
+impl Value for RowState {
+    type Yaml = StateForm;
+
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<StateForm>, _: &Scope) -> Option<Self> {
+        let (at, form) = (yaml.location(), yaml.value);
+        let (column, constant, done_when_set) =
+            (form.column.given(), form.constant.given(), form.done_when_set.given());
+        let map = form.map.given();
+        let first = if column.is_some() || map.is_some() { "column" } else { "constant" };
+        match (column, constant, done_when_set) {
+            (Some(column), None, None) => {
+                let column = checker.column(&column);
+                let remedy =
+                    "say what the values of the column mean, for example `map: { R: ready, W: running }`";
+                let Some(map) = map else {
+                    checker.missing(at, "map", remedy);
+                    return None;
+                };
+                let map = state_map(checker, map)?;
+                Some(Self::Column { column: column?, map })
+            }
+            (None, _, _) if map.is_some() => {
+                checker.missing(at, "column", "`map` needs the column whose values it maps");
+                None
+            }
+            (None, Some(state), None) => constant_state(checker, &state),
+            (None, None, Some(column)) => checker.column(&column).map(Self::DoneWhenSet),
+            (None, None, None) => {
+                let remedy = "give `column` with `map`, or `constant`, or `done_when_set`";
+                checker.missing(at, "column", remedy);
+                None
+            }
+            (_, constant, done_when_set) => {
+                let second = done_when_set
+                    .map(|value| ("done_when_set", value.location()))
+                    .or(constant.map(|value| ("constant", value.location())));
+                if let Some((key, at)) = second {
+                    checker.report(
+                        at,
+                        format!("`{key}` contradicts `{first}`: a row has one state; remove one of them"),
+                    );
+                }
+                None
+            }
+        }
+    }
+
+    fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
+        match self {
+            Self::Column { column, .. } => column.map("state.column", columns),
+            Self::DoneWhenSet(column) => column.map("state.done_when_set", columns),
+            Self::Constant(_) => {}
+        }
+    }
+}
+
+/// The state of a whole table. What would make every row the same and say nothing is refused.
+fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Option<RowState> {
+    let remedy = match state.value {
+        MappedState::Ready | MappedState::Scheduled | MappedState::Retrying | MappedState::Failed => {
+            return Some(RowState::Constant(state.value));
+        }
+        MappedState::Running => {
+            "that somebody works on a row is for `lease` to tell: use `constant: ready` and a lease"
+        }
+        MappedState::Done => {
+            "finished rows are no queue: remove it, or say with `column` and `map` which rows are done"
+        }
+    };
+    let message = format!("a whole table can be ready, scheduled, retrying or failed; {remedy}");
+    checker.report(state.location(), message);
+    None
+}
+
+fn state_map(
+    checker: &mut Checker<'_>,
+    entries: Spanned<Entries<Constant, MappedState>>,
+) -> Option<BTreeMap<String, MappedState>> {
+    if entries.value.0.is_empty() {
+        checker.report(entries.location(), "is empty; map at least one value to a state");
+        return None;
+    }
+    let mut map = BTreeMap::new();
+    for (key, state) in entries.value.0 {
+        if let Some(value) = checker.constant_key(&key)
+            && map.insert(value.clone(), state.value).is_some()
+        {
+            checker.report_key(key.location(), format!("the value `{value}` is mapped twice"));
+        }
+    }
+    Some(map)
+}
