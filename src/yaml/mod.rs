@@ -9,6 +9,8 @@ mod files;
 mod key_paths;
 mod read;
 pub(crate) mod suggest;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub(crate) use checker::{Bounds, Checker, Names, Resolved};

@@ -133,7 +133,17 @@ pub(crate) enum ScalarOr<T> {
 }
 
 /// A scalar that a column is compared with.
-pub(crate) type Constant = ScalarOr<IgnoredAny>;
+pub(crate) type Constant = ScalarOr<NoMapping>;
+
+/// The long form of a scalar that has none: a mapping is recognized, to be refused.
+#[derive(Debug)]
+pub(crate) struct NoMapping;
+
+impl<'de> Deserialize<'de> for NoMapping {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
 
 /// A list whose items know their location.
 #[derive(Debug, Deserialize)]

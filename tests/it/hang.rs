@@ -11,7 +11,7 @@ use prometheus_client::encoding::prometheus_text;
 use prometheus_client::registry::Registry;
 use rusqlite::Connection as Database;
 use sqlqueue_exporter::clock::{Clock, SharedClock};
-use sqlqueue_exporter::config::{self, Environment, model};
+use sqlqueue_exporter::config::{self, Environment};
 use sqlqueue_exporter::exposition::StateCollector;
 use sqlqueue_exporter::sampler::{Ledger, Sampler};
 use sqlqueue_exporter::source::{
@@ -264,8 +264,8 @@ impl World {
     }
 }
 
-fn connector(source: &model::Source, clock: &SharedClock, lock_timeout: Duration) -> SqliteConnector {
-    let model::Database::Sqlite(sqlite) = &source.database else { panic!("not an embedded database") };
+fn connector(source: &config::Source, clock: &SharedClock, lock_timeout: Duration) -> SqliteConnector {
+    let config::Database::Sqlite(sqlite) = &source.database else { panic!("not an embedded database") };
     SqliteConnector::new(sqlite.clone(), Some(Arc::clone(clock)), lock_timeout)
 }
 

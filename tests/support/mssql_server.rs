@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use sqlqueue_exporter::config::Secret;
-use sqlqueue_exporter::config::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
+use sqlqueue_exporter::config::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
 
 /// The variable that names the server.
 pub const VARIABLE: &str = "SQLQUEUE_TEST_MSSQL";
@@ -35,7 +35,7 @@ fn parse(variable: &str) -> Result<Mssql, String> {
         password_source: PasswordSource::Variable(VARIABLE.to_owned()),
         encryption: Encryption::Required,
         trust: Trust::System,
-        read_only_intent: false,
+        application_intent: ApplicationIntent::ReadWrite,
     };
     for field in variable.split(';').filter(|field| !field.is_empty()) {
         let (name, value) = field.split_once('=').ok_or("every field is name=value")?;

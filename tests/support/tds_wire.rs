@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use sqlqueue_exporter::config::Secret;
-use sqlqueue_exporter::config::{Encryption, Endpoint, Mssql, PasswordSource, Trust};
+use sqlqueue_exporter::config::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
 
 pub const ATTENTION: u8 = 0x06;
 
@@ -47,7 +47,7 @@ impl Server {
             password_source: PasswordSource::Variable("DB_PASSWORD".to_owned()),
             encryption: Encryption::Off,
             trust: Trust::System,
-            read_only_intent: true,
+            application_intent: ApplicationIntent::ReadOnly,
         }
     }
 

@@ -16,7 +16,7 @@ fn attempt_log_errors(keys: &str) -> String {
 }
 
 fn time(column: &str, encoding: TimeEncoding, zone: TimeZone) -> Option<TimeColumn> {
-    Some(TimeColumn { column: column.to_owned(), encoding, zone, sentinels: Vec::new(), lookup: false })
+    Some(TimeColumn { column: column.into(), encoding, zone, sentinels: Vec::new(), lookup: false })
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_whole_mapping_is_read() {
     assert_eq!(
         log.outcome,
         OutcomeRules {
-            column: Some("Outcome".to_owned()),
+            column: Some("Outcome".into()),
             rules: vec![
                 OutcomeRule { test: OutcomeTest::Like("ok%".to_owned()), outcome: AttemptOutcome::Ok },
                 OutcomeRule { test: OutcomeTest::IsNull, outcome: AttemptOutcome::Lost },
@@ -53,9 +53,9 @@ fn a_whole_mapping_is_read() {
     assert_eq!(log.attempt.as_deref(), Some("Attempt"));
     assert_eq!(log.started_at, time("StartedAt", TimeEncoding::UnixMs, TimeZone::Utc));
     assert_eq!(log.ended_at, time("EndedAt", TimeEncoding::Native, TimeZone::Server));
-    assert_eq!(log.duration, Some(DurationColumn { column: "Took".to_owned(), unit: DurationUnit::S }));
+    assert_eq!(log.duration, Some(DurationColumn { column: "Took".into(), unit: DurationUnit::S }));
     assert_eq!(log.enqueued_at, time("EnqueuedAt", TimeEncoding::Native, TimeZone::Utc));
-    assert_eq!((log.batch_size, log.late_window), (50, Duration::from_secs(300)));
+    assert_eq!((log.batch_size.0, log.late_window.0), (50, Duration::from_secs(300)));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn only_table_id_and_outcome_are_needed() {
     let log = attempt_log(&format!("{BASE}outcome: {{ default: ok }}"));
     assert_eq!((log.queue_label, log.attempt, log.duration), (None, None, None));
     assert_eq!((log.started_at, log.ended_at, log.enqueued_at), (None, None, None));
-    assert_eq!((log.batch_size, log.late_window), (1000, Duration::from_secs(600)));
+    assert_eq!((log.batch_size.0, log.late_window.0), (1000, Duration::from_secs(600)));
     let presets = "or start from a preset; for attempt_logs there are attempt_log";
     assert_eq!(
         attempt_log_errors("attempt: A"),

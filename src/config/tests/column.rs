@@ -1,9 +1,7 @@
 //! Columns: names, encodings, zones and the constants of a predicate.
 
-use std::collections::BTreeMap;
-
 use super::{MSSQL, queue, queue_errors, result, with_target};
-use crate::config::{TimeColumn, TimeEncoding, TimeZone};
+use crate::config::{Filter, TimeColumn, TimeEncoding, TimeZone};
 
 fn enqueued_at(value: &str) -> TimeColumn {
     queue(&format!("preset: lease\nenqueued_at: {value}")).enqueued_at.unwrap()
@@ -15,7 +13,7 @@ fn enqueued_at_errors(value: &str) -> String {
 }
 
 fn time(encoding: TimeEncoding, zone: TimeZone) -> TimeColumn {
-    TimeColumn { column: "E".to_owned(), encoding, zone, sentinels: Vec::new(), lookup: false }
+    TimeColumn { column: "E".into(), encoding, zone, sentinels: Vec::new(), lookup: false }
 }
 
 #[test]
@@ -139,7 +137,7 @@ fn an_unknown_encoding_suggests_the_nearest() {
 #[test]
 fn column_names_may_be_quoted() {
     assert_eq!(enqueued_at("'[E]'"), time(TimeEncoding::Native, TimeZone::Utc));
-    assert_eq!(enqueued_at("'[Enqueued at]'").column, "Enqueued at");
+    assert_eq!(enqueued_at("'[Enqueued at]'").column.as_str(), "Enqueued at");
     assert_eq!(
         enqueued_at_errors("Enqueued at"),
         "22: key `sources[0].queues[0].enqueued_at`: `Enqueued at` is not a plain name; write it in brackets, \
@@ -169,8 +167,8 @@ fn a_predicate_compares_columns_with_constants() {
         ("Word", "true"),
         ("No", "no"),
     ];
-    let expected: BTreeMap<String, String> =
-        expected.into_iter().map(|(column, value)| (column.to_owned(), value.to_owned())).collect();
+    let expected: Filter =
+        expected.into_iter().map(|(column, value)| (column.into(), value.to_owned())).collect();
     assert_eq!(filter, expected);
 }
 

@@ -14,7 +14,7 @@ use crate::config::{
 
 fn column(name: &str, zone: TimeZone) -> TimeColumn {
     TimeColumn {
-        column: name.to_owned(),
+        column: name.into(),
         encoding: TimeEncoding::Native,
         zone,
         sentinels: Vec::new(),
@@ -32,7 +32,7 @@ fn table(name: &str) -> TableName {
 
 fn states(pairs: &[(&str, MappedState)]) -> RowState {
     let map = pairs.iter().map(|(value, state)| ((*value).to_owned(), *state)).collect::<BTreeMap<_, _>>();
-    RowState::Column { column: "State".to_owned(), map }
+    RowState::Column { column: "State".into(), map }
 }
 
 #[test]
@@ -70,18 +70,15 @@ fn the_lease_preset_maps_the_whole_table() {
         queue.lease,
         Lease::Until {
             column: column("LeaseUntil", TimeZone::Utc),
-            token: Some("ClaimToken".to_owned()),
+            token: Some("ClaimToken".into()),
             tolerance: Duration::ZERO
         }
     );
     assert_eq!(queue.claimed_at, utc("ClaimedAt"));
     assert_eq!(queue.available_at, utc("AvailableAt"));
     assert_eq!(queue.enqueued_at, utc("EnqueuedAt"));
-    assert_eq!(
-        queue.attempts,
-        Some(Attempts { column: "Attempts".to_owned(), counts: AttemptsCount::Claims })
-    );
-    assert_eq!(queue.max_attempts, Some(MaxAttempts::Column("MaxAttempts".to_owned())));
+    assert_eq!(queue.attempts, Some(Attempts { column: "Attempts".into(), counts: AttemptsCount::Claims }));
+    assert_eq!(queue.max_attempts, Some(MaxAttempts::Column { column: "MaxAttempts".into() }));
 }
 
 #[test]
@@ -104,7 +101,7 @@ fn the_transactional_presets_hold_ready_rows_only() {
     let owner = queue("preset: transactional_owner");
     assert_eq!(owner.target.table, table("TransactionQueue"));
     assert_eq!(owner.state, RowState::Constant(MappedState::Ready));
-    assert_eq!((owner.lease, owner.enqueued_at), (Lease::Owner { column: "TranId".to_owned() }, None));
+    assert_eq!((owner.lease, owner.enqueued_at), (Lease::Owner { column: "TranId".into() }, None));
 }
 
 #[test]
@@ -241,7 +238,7 @@ fn a_target_that_maps_no_column_takes_the_preset_of_the_shipped_table() {
         }
     }
     assert_eq!(queue("table: Other").target.table, table("Other"));
-    assert_eq!(run_log("steps: [a, b]").declared_steps, ["a", "b"]);
+    assert_eq!(run_log("steps: [a, b]").steps.unwrap(), ["a", "b"]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ const KEY: &str = "key `sources[0].queues[0]";
 
 fn column(name: &str) -> TimeColumn {
     TimeColumn {
-        column: name.to_owned(),
+        column: name.into(),
         encoding: TimeEncoding::Native,
         zone: TimeZone::Utc,
         sentinels: Vec::new(),
@@ -61,17 +61,14 @@ fn a_whole_mapping_is_read() {
         queue.lease,
         Lease::Until {
             column: TimeColumn { zone: TimeZone::Offset, ..column("LeaseUntil") },
-            token: Some("ClaimToken".to_owned()),
+            token: Some("ClaimToken".into()),
             tolerance: Duration::from_secs(30),
         }
     );
     assert_eq!(queue.claimed_at, Some(TimeColumn { encoding: TimeEncoding::UnixMs, ..column("ClaimedAt") }));
     assert_eq!(queue.available_at, Some(column("AvailableAt")));
     assert_eq!(queue.enqueued_at, Some(column("EnqueuedAt")));
-    assert_eq!(
-        queue.attempts,
-        Some(Attempts { column: "Attempts".to_owned(), counts: AttemptsCount::Failures })
-    );
+    assert_eq!(queue.attempts, Some(Attempts { column: "Attempts".into(), counts: AttemptsCount::Failures }));
     assert_eq!(queue.max_attempts, Some(MaxAttempts::Constant(5)));
 }
 
@@ -90,7 +87,7 @@ fn a_queue_needs_a_table_and_a_state_or_a_preset() {
 #[test]
 fn a_state_can_be_constant_or_done_when_set() {
     assert_eq!(state("{ constant: failed }"), RowState::Constant(MappedState::Failed));
-    assert_eq!(state("{ done_when_set: DispatchedAt }"), RowState::DoneWhenSet("DispatchedAt".to_owned()));
+    assert_eq!(state("{ done_when_set: DispatchedAt }"), RowState::DoneWhenSet("DispatchedAt".into()));
 }
 
 #[test]
@@ -163,7 +160,7 @@ fn every_kind_of_lease_is_read() {
             tolerance: Duration::from_secs(1),
         }
     );
-    assert_eq!(lease("{ kind: owner, column: TranId }"), Lease::Owner { column: "TranId".to_owned() });
+    assert_eq!(lease("{ kind: owner, column: TranId }"), Lease::Owner { column: "TranId".into() });
     assert_eq!(lease("{ kind: rowlock }"), Lease::RowLock);
     assert_eq!(lease("{ kind: none }"), Lease::None);
 }
@@ -216,7 +213,7 @@ fn a_lease_refuses_what_its_kind_does_not_take() {
 
 #[test]
 fn attempts_are_a_column_that_counts_claims_unless_said_otherwise() {
-    let claims = Some(Attempts { column: "A".to_owned(), counts: AttemptsCount::Claims });
+    let claims = Some(Attempts { column: "A".into(), counts: AttemptsCount::Claims });
     assert_eq!(queue("preset: lease\nattempts: A").attempts, claims);
     assert_eq!(queue("preset: lease\nattempts: { column: A }").attempts, claims);
     assert_eq!(
@@ -229,7 +226,7 @@ fn attempts_are_a_column_that_counts_claims_unless_said_otherwise() {
 fn the_bound_on_attempts_is_a_number_or_a_column() {
     let bound = |value: &str| queue(&format!("preset: lease\nmax_attempts: {value}")).max_attempts;
     assert_eq!(bound("3"), Some(MaxAttempts::Constant(3)));
-    assert_eq!(bound("{ column: M }"), Some(MaxAttempts::Column("M".to_owned())));
+    assert_eq!(bound("{ column: M }"), Some(MaxAttempts::Column { column: "M".into() }));
     let errors = |value: &str| queue_errors(&format!("preset: lease\nmax_attempts: {value}"));
     assert_eq!(errors("0"), format!("config.yaml:7:23: {KEY}.max_attempts`: 0 is not between 1 and 1000000"));
     assert_eq!(

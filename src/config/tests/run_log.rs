@@ -13,7 +13,7 @@ const BASE: &str = "table: T\nid: I\nstep: S\n";
 
 fn server(column: &str) -> TimeColumn {
     TimeColumn {
-        column: column.to_owned(),
+        column: column.into(),
         encoding: TimeEncoding::Native,
         zone: TimeZone::Server,
         sentinels: Vec::new(),
@@ -54,15 +54,15 @@ fn a_whole_mapping_is_read() {
     assert_eq!(log.target.sample_interval, Duration::from_secs(20));
     assert_eq!((log.id.as_str(), log.step.as_str()), ("id_przebiegu", "krok"));
     assert_eq!(log.run_step.as_deref(), Some("przebieg"));
-    assert_eq!(log.declared_steps, ["komentarze", "przebieg"]);
+    assert_eq!(log.steps.unwrap(), ["komentarze", "przebieg"]);
     assert_eq!(log.start, Some(server("start")));
     assert_eq!(log.end, Some(server("koniec")));
-    assert_eq!(log.duration, Some(DurationColumn { column: "ms".to_owned(), unit: DurationUnit::S }));
+    assert_eq!(log.duration, Some(DurationColumn { column: "ms".into(), unit: DurationUnit::S }));
     assert_eq!(log.candidates.as_deref(), Some("kandydatow"));
     assert_eq!(
         log.outcome,
         OutcomeRules {
-            column: Some("blad".to_owned()),
+            column: Some("blad".into()),
             rules: vec![
                 OutcomeRule { test: OutcomeTest::Like("POMINIETY%".to_owned()), outcome: Outcome::Skipped },
                 OutcomeRule { test: OutcomeTest::IsNull, outcome: Outcome::Ok },
@@ -72,18 +72,18 @@ fn a_whole_mapping_is_read() {
         }
     );
     assert_eq!(log.lock, Some(AppLock { resource: "dbo.powiadomienia_przebieg".to_owned() }));
-    assert_eq!(log.batch_size, 50);
-    assert_eq!(log.late_window, Duration::from_secs(300));
+    assert_eq!(log.batch_size.0, 50);
+    assert_eq!(log.late_window.0, Duration::from_secs(300));
 }
 
 #[test]
 fn a_run_log_has_defaults() {
     let log = run_log(&format!("{BASE}duration: D\noutcome: {{ default: ok }}"));
-    assert_eq!(log.batch_size, 1000);
-    assert_eq!(log.late_window, Duration::from_secs(600));
-    assert_eq!(log.duration, Some(DurationColumn { column: "D".to_owned(), unit: DurationUnit::Ms }));
+    assert_eq!(log.batch_size.0, 1000);
+    assert_eq!(log.late_window.0, Duration::from_secs(600));
+    assert_eq!(log.duration, Some(DurationColumn { column: "D".into(), unit: DurationUnit::Ms }));
     assert_eq!(log.outcome, OutcomeRules { column: None, rules: Vec::new(), default: Outcome::Ok });
-    assert!(log.declared_steps.is_empty() && log.run_step.is_none() && log.lock.is_none());
+    assert!(log.steps.is_none() && log.run_step.is_none() && log.lock.is_none());
 }
 
 #[test]
@@ -218,9 +218,9 @@ fn batches_and_windows_have_bounds() {
     );
     for size in [16, 10_000] {
         let log = run_log(&format!("preset: notification_run_log\nbatch_size: {size}"));
-        assert_eq!(log.batch_size, size);
+        assert_eq!(log.batch_size.0, size);
     }
-    assert_eq!(run_log("preset: notification_run_log\nlate_window: 0s").late_window, Duration::ZERO);
+    assert_eq!(run_log("preset: notification_run_log\nlate_window: 0s").late_window.0, Duration::ZERO);
 }
 
 #[test]
@@ -229,9 +229,9 @@ fn a_control_table_is_read() {
         "table: dbo.tabela_powiadomien\nid: id_powiadomienia\nkind: rodzaj\nkinds: [komentarz]\nat: { column: kiedy, zone: server }\nbatch_size: 20\nlate_window: 1m",
     );
     assert_eq!((table.id.as_str(), table.kind.as_str()), ("id_powiadomienia", "rodzaj"));
-    assert_eq!(table.declared_kinds, ["komentarz"]);
+    assert_eq!(table.kinds.unwrap(), ["komentarz"]);
     assert_eq!(table.at, Some(server("kiedy")));
-    assert_eq!((table.batch_size, table.late_window), (20, Duration::from_secs(60)));
+    assert_eq!((table.batch_size.0, table.late_window.0), (20, Duration::from_secs(60)));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::{
     LOGIN, MSSQL, PASSWORD, SQLITE, config, environment, errors, mssql_file, queue_file, with_target,
 };
 use crate::config::{
-    Database, Encryption, Endpoint, Environment, Mssql, PasswordSource, Secret, Sqlite, TimeZone, Trust,
-    parse,
+    ApplicationIntent, Database, Encryption, Endpoint, Environment, Mssql, PasswordSource, Secret, Sqlite,
+    TimeZone, Trust, parse,
 };
 
 fn mssql(keys: &str) -> Mssql {
@@ -44,7 +44,7 @@ fn a_server_has_safe_defaults() {
             password_source: PasswordSource::Variable("DB_PASSWORD".to_owned()),
             encryption: Encryption::Required,
             trust: Trust::System,
-            read_only_intent: false,
+            application_intent: ApplicationIntent::ReadWrite,
         }
     );
 }
@@ -58,14 +58,14 @@ fn every_setting_of_a_server_is_read() {
     assert_eq!(server.password, Secret::new(PASSWORD));
     assert_eq!(server.encryption, Encryption::LoginOnly);
     assert_eq!(server.trust, Trust::Any);
-    assert!(server.read_only_intent);
+    assert!(server.reads_secondary());
 
     let server = mssql(&login(
         "password_file: /run/secrets/db\nport: 14330\nencryption: required\nca_file: /etc/ca.crt\ntrust_server_certificate: false\napplication_intent: read_write",
     ));
     assert_eq!(server.endpoint, Endpoint::Port(14330));
     assert_eq!(server.trust, Trust::CaFile(PathBuf::from("/etc/ca.crt")));
-    assert!(!server.read_only_intent);
+    assert!(!server.reads_secondary());
 
     assert_eq!(mssql(&login("password_env: DB_PASSWORD\nencryption: off")).encryption, Encryption::Off);
 }

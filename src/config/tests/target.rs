@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{MSSQL, SQLITE, config, errors as errors_in, with_target};
-use crate::config::{self, BaseTable, ConfigError, Environment, Probe, ReadMode, TableName, TargetKind};
+use crate::config::{self, ConfigError, Environment, Filter, Probe, ReadMode, TableName, TargetKind};
 
 const KEY: &str = "key `sources[0].queues[0].probe";
 
@@ -22,22 +22,27 @@ fn probe(value: &str) -> Option<Probe> {
     parse("mssql: { host: h, database: d, user: u, password_env: P }", value).unwrap()
 }
 
+fn filter(conditions: &[(&str, &str)]) -> Filter {
+    conditions.iter().map(|(column, value)| ((*column).into(), (*value).to_owned())).collect()
+}
+
 fn errors(value: &str) -> String {
     parse("mssql: { host: h, database: d, user: u, password_env: P }", value).unwrap_err().to_string()
 }
 
 #[test]
 fn a_probe_names_the_table_behind_a_view_or_a_role_or_both() {
-    let table = TableName(vec!["dbo".to_owned(), "Job".to_owned()]);
-    let filter = [("Hidden".to_owned(), "0".to_owned())].into();
-    let base_table = Some(BaseTable { table, filter });
     assert_eq!(
         probe("{ base_table: dbo.Job, where: { Hidden: 0 }, role: watchers }"),
-        Some(Probe { base_table, role: Some("watchers".to_owned()) })
+        Some(Probe {
+            base_table: Some(TableName(vec!["dbo".to_owned(), "Job".to_owned()])),
+            filter: filter(&[("Hidden", "0")]),
+            role: Some("watchers".to_owned()),
+        })
     );
     assert_eq!(
         probe("{ role: watchers }"),
-        Some(Probe { base_table: None, role: Some("watchers".to_owned()) })
+        Some(Probe { base_table: None, filter: filter(&[]), role: Some("watchers".to_owned()) })
     );
     assert_eq!(probe("null"), None);
 }

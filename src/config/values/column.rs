@@ -39,9 +39,10 @@ pub enum ColumnOwner {
 }
 
 impl ColumnName {
-    /// Wraps an unquoted name.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
+    /// The name, unquoted.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 
     /// Adds the column, as one of the target's own table.
@@ -76,7 +77,7 @@ impl Checker<'_> {
     /// A column name.
     pub(crate) fn column(&mut self, value: &Spanned<String>) -> Option<ColumnName> {
         match identifier::column(&value.value) {
-            Ok(name) => Some(ColumnName(name)),
+            Ok(name) => Some(name.into()),
             Err(message) => {
                 self.report(value.location(), message);
                 None
@@ -112,6 +113,12 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+}
+
+impl<T: Into<String>> From<T> for ColumnName {
+    fn from(name: T) -> Self {
+        Self(name.into())
     }
 }
 

@@ -25,6 +25,12 @@ impl Filter {
     }
 }
 
+impl FromIterator<(ColumnName, String)> for Filter {
+    fn from_iter<I: IntoIterator<Item = (ColumnName, String)>>(conditions: I) -> Self {
+        Self(conditions.into_iter().collect())
+    }
+}
+
 impl Value for Filter {
     type Yaml = Entries<String, Constant>;
 
@@ -39,7 +45,7 @@ impl Value for Filter {
                 }
             };
             let Some(text) = checker.constant(&value) else { continue };
-            if filter.insert(ColumnName::new(column.as_str()), text).is_some() {
+            if filter.insert(column.as_str().into(), text).is_some() {
                 checker.report_key(key.location(), format!("the column `{column}` is given twice"));
             }
         }
