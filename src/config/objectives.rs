@@ -27,11 +27,11 @@ const SHARES: (u32, u32) = (0, 1);
 pub struct Objective {
     /// Its key in `objectives`.
     pub key: &'static str,
-    /// The name of its metric, after `sqlqueue_objective_` and without a unit.
+    /// The name of its metric, without a unit.
     pub metric: &'static str,
     /// Whether it is a duration, in seconds; otherwise a number.
     pub is_duration: bool,
-    /// What it limits.
+    /// The HELP text of its metric: what it limits.
     pub help: &'static str,
 }
 
@@ -124,7 +124,7 @@ macro_rules! objectives {
                     key: stringify!($key),
                     metric: objectives!(@metric $key $($metric)?),
                     is_duration: <$type as ObjectiveValue>::IS_DURATION,
-                    help: $help,
+                    help: concat!("Objective:", $help),
                 },)*];
 
                 /// Each objective with its value, in seconds or as a number; `None` where there is none.
@@ -192,6 +192,9 @@ macro_rules! objectives {
         }
 
         impl Objectives {
+            /// Every objective, by the list that it is for.
+            pub const ALL: &'static [(&'static str, &'static [Objective])] = &[$((stringify!($list), $Set::ALL),)*];
+
             /// What holds where the file says nothing.
             const DEFAULTS: Self = Self { $($list: $Set { $($key: Some($default),)* },)* };
 
@@ -217,8 +220,8 @@ macro_rules! objectives {
             }
         }
     };
-    (@metric $key:ident) => { stringify!($key) };
-    (@metric $key:ident $metric:literal) => { $metric };
+    (@metric $key:ident) => { concat!("sqlqueue_objective_", stringify!($key)) };
+    (@metric $key:ident $metric:literal) => { concat!("sqlqueue_objective_", $metric) };
 }
 
 objectives! {

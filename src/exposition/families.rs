@@ -2,9 +2,12 @@
 //!
 //! Names are given without the suffixes that the encoder adds: the unit, and `_total` for counters.
 
+use std::sync::LazyLock;
+
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 
+use crate::config::{Objective, Objectives};
 use crate::state::histogram::{self, Buckets};
 
 /// One metric family.
@@ -37,6 +40,29 @@ impl Family {
     }
 }
 
+/// Every family, in the order of the page.
+pub static ALL: LazyLock<Vec<&'static Family>> =
+    LazyLock::new(|| MEASURED.iter().copied().chain(OBJECTIVES.iter()).collect());
+
+/// The families of the objectives, one for each of the configuration's table.
+static OBJECTIVES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    let objectives = Objectives::ALL.iter().flat_map(|(_, objectives)| objectives.iter());
+    objectives
+        .map(|objective| Family {
+            name: objective.metric,
+            unit: objective.is_duration.then_some(Unit::Seconds),
+            kind: MetricType::Gauge,
+            help: objective.help,
+            buckets: None,
+        })
+        .collect()
+});
+
+/// The family of an objective.
+pub(super) fn of_objective(objective: &Objective) -> Option<&'static Family> {
+    OBJECTIVES.iter().find(|family| family.name == objective.metric)
+}
+
 macro_rules! families {
     ($( $(#[$meta:meta])* $id:ident = $kind:ident $name:literal $([$unit:expr])? $({$buckets:expr})? : $help:literal; )*) => {
         $(
@@ -49,8 +75,8 @@ macro_rules! families {
                 buckets: families!(@buckets $($buckets)?),
             };
         )*
-        /// Every family, in the order of the page.
-        pub static ALL: &[&Family] = &[$(&$id),*];
+        /// Every family but those of the objectives.
+        static MEASURED: &[&Family] = &[$(&$id),*];
     };
     (@unit) => { None };
     (@unit $unit:expr) => { Some($unit) };
@@ -75,14 +101,6 @@ families! {
         "The highest attempt count among unfinished jobs. 0 when there are none.";
     FUTURE_TIMESTAMP_ROWS = Gauge "sqlqueue_future_timestamp_rows":
         "Unfinished jobs that claim to have been enqueued in the future: a wrong time zone or clock.";
-    OBJECTIVE_MAX_READY_AGE = Gauge "sqlqueue_objective_max_ready_age" [Unit::Seconds]:
-        "Objective of the configuration: how old the oldest ready job may become.";
-    OBJECTIVE_MAX_EXPIRED_AGE = Gauge "sqlqueue_objective_max_expired_age" [Unit::Seconds]:
-        "Objective of the configuration: how long ago the first of the lapsed leases may have lapsed.";
-    OBJECTIVE_MAX_ATTEMPTS = Gauge "sqlqueue_objective_max_attempts":
-        "Objective of the configuration: how often an unfinished job may have been tried.";
-    OBJECTIVE_MAX_FAILED_JOBS = Gauge "sqlqueue_objective_max_failed_jobs":
-        "Objective of the configuration: how many failed jobs may lie in the table.";
     ENQUEUED = Counter "sqlqueue_enqueued":
         "Jobs put into the queue, each counted once.";
     ATTEMPTS = Counter "sqlqueue_attempts":
@@ -95,8 +113,6 @@ families! {
         "Duration of attempts that ended ok or with an error. Lost attempts are not durations.";
     LEASE_RECLAIMS = Counter "sqlqueue_lease_reclaims":
         "Jobs taken away because their lease lapsed: every one where there is an attempt history, else those that two samples tell of.";
-    OBJECTIVE_MAX_LOST_RATIO = Gauge "sqlqueue_objective_max_lost_ratio":
-        "Objective of the configuration: what share of the attempts may be lost with their lease.";
     RUN_STEPS = Counter "sqlqueue_run_steps":
         "Rows of the run log by step and outcome, each counted once.";
     RUN_STEP_DURATION = Histogram "sqlqueue_run_step_duration" [Unit::Seconds] {&histogram::WORK}:
@@ -119,20 +135,6 @@ families! {
         "For how long every sample has found the application lock held. 0 when it is free.";
     RUN_LOG_OLDEST_ROW = Gauge "sqlqueue_run_log_oldest_row_timestamp" [Unit::Seconds]:
         "Start of the oldest row that the run log holds: it tells that retention works.";
-    OBJECTIVE_MAX_RUN_GAP = Gauge "sqlqueue_objective_max_run_gap" [Unit::Seconds]:
-        "Objective of the configuration: how long ago the newest step may have begun.";
-    OBJECTIVE_MAX_CONSECUTIVE_SKIPS = Gauge "sqlqueue_objective_max_consecutive_skips":
-        "Objective of the configuration: how many runs in a row may be skipped.";
-    OBJECTIVE_MAX_SKIP_RATIO = Gauge "sqlqueue_objective_max_skip_ratio":
-        "Objective of the configuration: what share of the runs may be skipped.";
-    OBJECTIVE_MAX_ERROR_RATIO = Gauge "sqlqueue_objective_max_error_ratio":
-        "Objective of the configuration: what share of a step's rows may be errors.";
-    OBJECTIVE_MAX_WARNING_RATIO = Gauge "sqlqueue_objective_max_warning_ratio":
-        "Objective of the configuration: what share of a step's rows may be warnings.";
-    OBJECTIVE_MAX_SLOWDOWN = Gauge "sqlqueue_objective_max_slowdown_ratio":
-        "Objective of the configuration: how many times as long as in its own past a step may take.";
-    OBJECTIVE_MAX_LOG_AGE = Gauge "sqlqueue_objective_max_log_age" [Unit::Seconds]:
-        "Objective of the configuration: how old the oldest row of the run log may become.";
     NOTIFICATIONS = Counter "sqlqueue_notifications":
         "Notifications written to the control table, each counted once.";
     NOTIFICATION_LAST = Gauge "sqlqueue_notification_last_timestamp" [Unit::Seconds]:
@@ -151,8 +153,6 @@ families! {
         "As configured: how old the last good sample of a target may be before its gauges are withdrawn.";
     CLOCK_SKEW = Gauge "sqlqueue_clock_skew" [Unit::Seconds]:
         "The database's clock minus the exporter's.";
-    OBJECTIVE_MAX_CLOCK_SKEW = Gauge "sqlqueue_objective_max_clock_skew" [Unit::Seconds]:
-        "Objective of the configuration: how far the two clocks may be apart, either way.";
     LATE_ROWS = Counter "sqlqueue_late_rows":
         "Log rows that became visible after a row with a higher id was read.";
     DROPPED_LABEL_VALUES = Counter "sqlqueue_dropped_label_values":

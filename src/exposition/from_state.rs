@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::families::{self as family, Family};
-use super::objectives::{
-    add_attempt_log_objectives, add_queue_objectives, add_run_log_objectives, add_source_objectives,
-};
+use super::objectives::add_objectives;
 use super::page::{Label, Page, Value};
 use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
@@ -52,7 +50,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
     if let (Some(skew), true) = (source.clock_skew_ms, speaks) {
         page.add(&family::CLOCK_SKEW, of_source(), Value::Number(seconds(skew)));
     }
-    add_source_objectives(page, &of_source(), &source.objectives);
+    add_objectives(page, &of_source(), source.objectives.each());
     let mut queues = QueueNames::of(source);
     let mut reclaims = reclaims_of_two_samples(source, &mut queues);
     for target in &source.targets {
@@ -194,7 +192,7 @@ fn add_queue<'a>(
     facts: Option<&'a QueueFacts>,
 ) {
     if facts.is_some() || !queue.labelled {
-        add_queue_objectives(page, &of_queue(source, name), &queue.objectives);
+        add_objectives(page, &of_queue(source, name), queue.objectives.each());
     }
     if let Some(facts) = facts {
         add_queue_facts(page, source, name, facts);
@@ -244,7 +242,7 @@ fn add_attempts<'a>(
     queue: &'a AttemptState,
 ) {
     let labels = || of_queue(source, name);
-    add_attempt_log_objectives(page, &labels(), &state.objectives);
+    add_objectives(page, &labels(), state.objectives.each());
     for (outcome, count) in &queue.outcomes {
         let mut labels = labels();
         labels.push(("outcome", outcome.as_str().into()));
@@ -264,7 +262,7 @@ fn add_attempts<'a>(
 
 fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogState, fresh: bool) {
     add_log(page, labels, &state.log);
-    add_run_log_objectives(page, &labels.of_target(), &state.objectives);
+    add_objectives(page, &labels.of_target(), state.objectives.each());
     for (name, step) in &state.log.series {
         for (outcome, count) in &step.outcomes {
             let mut labels = labels.with("step", name);

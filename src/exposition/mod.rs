@@ -64,7 +64,7 @@ impl Collector for StateCollector {
         // A sampler that panicked while it wrote leaves a state that is still only counters and
         // gauges; serving it is better than serving nothing.
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let mut page = Page::new(family::ALL);
+        let mut page = Page::new(&family::ALL);
         let freshness = Freshness { now: self.clock.monotonic(), stale_after: state.stale_after };
         if let Some(name) = &self.only {
             if let Some(source) = state.source(name) {

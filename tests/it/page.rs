@@ -112,7 +112,7 @@ async fn an_exporter_that_has_not_sampled_yet_has_a_well_formed_page_too() {
 
 #[test]
 fn a_help_text_is_one_line_that_needs_no_escaping() {
-    for family in families::ALL {
+    for family in families::ALL.iter() {
         assert!(!family.help.contains(['\n', '"', '\\']), "{family:?}");
         assert!(family.help.ends_with('.'), "{family:?}");
     }
