@@ -8,27 +8,27 @@ use crate::yaml::Checker;
 
 mapping! {
     /// The attempt history of a lease queue: one row an attempt, written when it ends.
-    pub struct AttemptLog {
-        /// Ascending id column, the primary key.
+    pub struct AttemptLog as AttemptLogForm {
+        /// An ascending, unique integer column, the primary key.
         maps required id: ColumnName = "name the ascending id column";
-        /// Column whose value becomes the label `queue`; without one it is the target's name.
+        /// The column whose value becomes the label `queue`; without it the label is the target's name.
         maps optional queue_label: ColumnName;
-        /// The rules that give a row's outcome.
+        /// The rules that give the outcome of a row: `ok`, `error` or `lost`.
         maps required outcome: OutcomeRules<AttemptOutcome> =
             "say how a row's outcome is told, at least `outcome: { default: ok }`";
-        /// Column with the number of the attempt, 1 for the first of a job.
+        /// The column with the number of the attempt, 1 for the first of a job.
         maps optional attempt: ColumnName;
         /// When the attempt began.
         maps optional started_at: TimeColumn;
-        /// When it ended.
+        /// When the attempt ended.
         maps optional ended_at: TimeColumn;
-        /// How long it took; without it, `ended_at` minus `started_at`.
+        /// How long the attempt took; without it, `ended_at` minus `started_at`.
         maps optional duration: DurationColumn;
         /// When the job was put into its queue.
         maps optional enqueued_at: TimeColumn;
-        /// The objectives of the attempts.
+        /// The [objectives](#objectives) of the attempts.
         keeps objectives objectives: AttemptLogObjectives;
-        /// Rows read per sample at most.
+        /// How many rows a sample looks at, at most.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
         /// How long a missing id is asked for again.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;

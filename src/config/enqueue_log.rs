@@ -8,14 +8,14 @@ use crate::yaml::Checker;
 mapping! {
     /// A table that keeps a row of every job that was enqueued, as a log of the enqueuing: a lease queue
     /// that keeps its finished jobs for a while is one.
-    pub struct EnqueueLog {
-        /// Ascending id column, the primary key.
+    pub struct EnqueueLog as EnqueueLogForm {
+        /// An ascending, unique integer column, the primary key.
         maps required id: ColumnName = "name the ascending id column";
-        /// Column whose value becomes the label `queue`; without one it is the target's name.
+        /// The column whose value becomes the label `queue`; without it the label is the target's name.
         maps optional queue_label: ColumnName;
-        /// When the job was put into its queue: tells a table that was truncated from a quiet one.
+        /// When the job was put into its queue: it tells a table that was truncated from a quiet one.
         maps optional enqueued_at: TimeColumn;
-        /// Rows read per sample at most.
+        /// How many rows a sample looks at, at most.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
         /// How long a missing id is asked for again.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;

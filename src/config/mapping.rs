@@ -186,7 +186,7 @@ pub(crate) use form;
 /// A line is `maps NEED key: Type` for a key that says what a column means, or `keeps NEED key: Type`
 /// for another one. The need is `optional`, `required` (with the remedy for its absence), `default`
 /// (with the value) or `objectives`. The doc comment of a key is also its text in the documentation
-/// and in the JSON schema. From the table come the form as it is written (`Form`, completed by a
+/// and in the JSON schema. From the table come the form as it is written (completed by a
 /// preset key by key), the checked model with its columns and its YAML, and what the cross-checks are
 /// given: `Draft`, where a key that is absent or wrong is `None`, and `Locations`.
 ///
@@ -195,7 +195,7 @@ pub(crate) use form;
 macro_rules! mapping {
     (
         $(#[$meta:meta])*
-        pub struct $Model:ident {
+        pub struct $Model:ident as $Form:ident {
             $(
                 $(#[$key_meta:meta])*
                 $role:ident $need:ident $key:ident: $type:ty $(= $argument:expr)?;
@@ -211,22 +211,23 @@ macro_rules! mapping {
         }
 
         $crate::config::mapping::form! {
-            pub struct Form {
-                /// The name of the target: the value of the label that names it. Unique among the source's
-                /// targets of its kind.
+            pub struct $Form {
+                /// The value of the label that names the target; unique in its list.
                 name: $crate::yaml::Field<String>,
-                /// The table: `table`, `schema.table` or `database.schema.table`.
+                /// The table, a name of one to three parts: `JobQueue`, `dbo.JobQueue`, `Orders.dbo.[Order]]s
+                /// Queue]`.
                 table: $crate::yaml::Field<String>,
-                /// The preset that the mapping starts from.
+                /// The preset that the mapping starts from; `null` starts from nothing.
                 preset: $crate::yaml::Field<String>,
-                /// Time between two samples.
+                /// Time between two samples; without it, `global.sample_interval`.
                 sample_interval: $crate::yaml::Field<String>,
-                /// Columns that must hold a constant.
+                /// Columns that must hold a constant: `where: { Hub: default, Type: 1 }`.
                 #[serde(rename = "where")]
                 filter: $crate::yaml::Field<<$crate::config::Filter as $crate::config::mapping::Value>::Yaml>,
-                /// The test that tells an empty table from one whose rows are hidden from the login.
+                /// What must hold for an answer to be believed, see [probes](configuration.md#probes).
                 probe: $crate::yaml::Field<<$crate::config::Probe as $crate::config::mapping::Value>::Yaml>,
-                /// How rows that somebody has locked are read.
+                /// How rows that somebody has locked are read, `readpast` or `read_committed`; without it,
+                /// `global.read_mode`. See [read modes](configuration.md#read-modes).
                 read_mode: $crate::yaml::Field<$crate::config::ReadMode>,
                 $($(#[$key_meta])* $key: $crate::yaml::Field<$crate::config::mapping::mapping!(@form $need $type)>,)*
             }
@@ -246,7 +247,7 @@ macro_rules! mapping {
             $($key: Option<$crate::yaml::Location>,)*
         }
 
-        impl $crate::config::mapping::Mapping for Form {
+        impl $crate::config::mapping::Mapping for $Form {
             type Model = $Model;
 
             const KIND: $crate::config::TargetKind = $crate::config::TargetKind::$Model;
@@ -301,7 +302,7 @@ macro_rules! mapping {
         }
 
         impl $crate::config::mapping::Configured for $Model {
-            type Form = Form;
+            type Form = $Form;
         }
 
         impl $Model {

@@ -33,6 +33,8 @@ pub struct Objective {
     pub is_duration: bool,
     /// The HELP text of its metric: what it limits.
     pub help: &'static str,
+    /// Why a target cannot be held to it, where it cannot.
+    pub lacking: &'static str,
 }
 
 macro_rules! observations {
@@ -55,8 +57,8 @@ macro_rules! observations {
 }
 
 observations! {
-    /// The clocks of the database and the exporter.
-    Clocks: "no clock is read";
+    /// The clocks of the database and the exporter; always.
+    Clocks: "";
     /// How old a job is.
     ReadyAge: "neither `enqueued_at` nor `available_at` says how old a job is";
     /// When a lease lapsed.
@@ -125,6 +127,7 @@ macro_rules! objectives {
                     metric: objectives!(@metric $key $($metric)?),
                     is_duration: <$type as ObjectiveValue>::IS_DURATION,
                     help: concat!("Objective:", $help),
+                    lacking: Observation::$need.lacking(),
                 },)*];
 
                 /// Each objective with its value, in seconds or as a number; `None` where there is none.

@@ -9,17 +9,26 @@ use crate::yaml::{Checker, Location};
 
 mapping! {
     /// A queue table: one row a job.
-    pub struct Queue {
-        /// A job's key. With it, a job whose lease was found lapsed is followed until it is claimed
-        /// again.
+    pub struct Queue as QueueForm {
+        /// The job's key. With it, claimed jobs are listed in each sample (at most 1000, lapsed leases
+        /// first), and a job whose lease was found lapsed and that was claimed again later counts in
+        /// `sqlqueue_lease_reclaims_total`. That is a lower bound: what happens between two samples is not
+        /// seen. For a table without an attempt history; where there is one, `attempt_logs` counts every
+        /// reclaim.
         maps optional id: ColumnName;
-        /// Column whose value becomes the label `queue`; without one it is the target's name.
+        /// The column whose value becomes the label `queue`, one of few values; without it the label is the
+        /// target's name. Not beside `lease: { kind: rowlock }`, whose rows in flight are counted and not
+        /// read: there each queue is a target of its own with `where`.
         maps optional queue_label: ColumnName;
-        /// Another table that holds times of the job.
+        /// A related table for times with `lookup: true`, such as `{ table: State, key: Id, column: StateId
+        /// }`.
         maps optional lookup: Lookup;
-        /// What a row says of its state.
+        /// What a row says of its state: `{ column: State, map: { R: ready, W: running, D: done, F: failed
+        /// } }`, `{ constant: ready }`, or `{ done_when_set: DispatchedAt }`.
         maps required state: RowState = "say what state a row is in";
-        /// How a claim shows.
+        /// How a claim shows: `{ kind: until, column: LeaseUntil, token: ClaimToken }`, `{ kind: since,
+        /// column: FetchedAt, timeout: 5m }`, `{ kind: owner, column: OwnerId }`, `{ kind: rowlock }` or `{
+        /// kind: none }`.
         maps default lease: Lease = Lease::None;
         /// When the running attempt began.
         maps optional claimed_at: TimeColumn;
@@ -27,13 +36,14 @@ mapping! {
         maps optional available_at: TimeColumn;
         /// When the row was put in.
         maps optional enqueued_at: TimeColumn;
-        /// How often the job was tried.
+        /// How often the job was tried: a column, or `{ column: Attempts, counts: failures }`.
         maps optional attempts: Attempts;
-        /// How often it may be tried.
+        /// How often it may be tried: a number, or `{ column: MaxAttempts }`.
         maps optional max_attempts: MaxAttempts;
         /// Whether finished rows are counted too, which reads the whole history.
         keeps default count_done: bool = false;
-        /// The objectives of the queue.
+        /// The [objectives](#objectives) of the queue, such as `{ max_ready_age: 2m, max_failed_jobs: none
+        /// }`.
         keeps objectives objectives: QueueObjectives;
     }
 }

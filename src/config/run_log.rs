@@ -13,12 +13,12 @@ use crate::yaml::{Bounds, Checker, Field, Located, Spanned};
 
 mapping! {
     /// A run-log table: one row a step, and one a whole run.
-    pub struct RunLog {
-        /// Ascending id column, the primary key.
+    pub struct RunLog as RunLogForm {
+        /// An ascending, unique integer column, the primary key.
         maps required id: ColumnName = "name the ascending id column";
-        /// Column that names the step.
+        /// The column that names the step.
         maps required step: ColumnName = "name the column that names the step";
-        /// The step that stands for the whole run.
+        /// The step that stands for a whole run.
         maps optional run_step: String;
         /// Steps that are exported from the start, at 0.
         keeps optional steps: Vec<String>;
@@ -26,21 +26,26 @@ mapping! {
         maps optional start: TimeColumn;
         /// When the step ended.
         maps optional end: TimeColumn;
-        /// How long it took; without it, `end` minus `start`.
+        /// How long the step took; without it, `end` minus `start`.
         maps optional duration: DurationColumn;
-        /// How many candidates the step found.
+        /// The column with the number of candidates that the step found.
         maps optional candidates: ColumnName;
-        /// The rules that give a row's outcome.
+        /// The rules that give the outcome of a row: `ok`, `warning`, `error` or `skipped`.
         maps required outcome: OutcomeRules = "say how a row's outcome is told, at least `outcome: { default: ok }`";
-        /// Whether rows are written at the start of a step and updated at its end.
+        /// Whether rows are written when a step begins and updated when it ends: a row counts once its
+        /// `end` is set.
         maps default mutable: bool = false;
-        /// How long a row without an end counts as running; after it the row is given up. Of mutable rows only.
+        /// How long a row without an end counts as running; after that it is given up. Only with `mutable:
+        /// true`, and then `24h` by default.
         keeps optional open_window: OpenWindow;
-        /// The application lock that a run holds.
+        /// The application lock that a run holds, `{ resource: notifications }`. It is looked for in the
+        /// database that the source logs in to, so a log in another one, named by a table of three parts,
+        /// needs a source of its own for it. On SQLite a table `application_lock (resource, …)` stands in
+        /// for it.
         keeps optional lock: AppLock;
-        /// The objectives of the runs.
+        /// The [objectives](#objectives) of the runs, such as `{ max_run_gap: 25h }`.
         keeps objectives objectives: RunLogObjectives;
-        /// Rows read per sample at most.
+        /// How many rows a sample looks at, at most.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
         /// How long a missing id is asked for again.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;

@@ -15,6 +15,7 @@ mod files;
 mod objectives;
 mod presets;
 mod queue;
+mod reference;
 mod run_log;
 mod source;
 mod target;
