@@ -17,6 +17,7 @@ pub mod config;
 pub mod demo;
 pub mod exporter;
 pub mod exposition;
+pub mod limits;
 pub mod sample;
 pub mod sampler;
 pub mod source;

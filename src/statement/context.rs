@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{CLAIMS_PER_SAMPLE, Dialect, quote};
+use super::{Dialect, quote};
 use crate::config::{
     AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, ReadMode, RowState, Target, TimeColumn,
     TimeEncoding, TimeZone,
 };
+use crate::limits::CLAIMS_PER_SAMPLE;
 
 #[derive(Serialize)]
 struct Time {

@@ -21,13 +21,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::TargetConfig;
 
-/// How many missing id ranges one sample asks for again. Fixed, so that the text of a statement,
-/// and with it its plan, stays the same from sample to sample.
-pub const GAPS_PER_SAMPLE: usize = 16;
-
-/// How many claimed rows one sample of a queue lists at most, lapsed leases first.
-pub const CLAIMS_PER_SAMPLE: usize = 1000;
-
 /// A SQL dialect: which macros of `sql/dialect/` a statement is rendered with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -90,7 +83,7 @@ pub enum TailRequest {
         /// The highest id read so far.
         watermark: i64,
         /// Missing ids to ask for again, first and last of each range; at most
-        /// [`GAPS_PER_SAMPLE`] are used.
+        /// [`crate::limits::GAPS_PER_SAMPLE`] are used.
         gaps: Vec<(i64, i64)>,
     },
 }

@@ -14,10 +14,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{
-    Dialect, FILES, GAPS_PER_SAMPLE, IndexPurpose, Parameter, Statement, TEMPLATES, TailRequest, Value,
-    create_index, indexes, quote, runnable, sample, seek,
+    Dialect, FILES, IndexPurpose, Parameter, Statement, TEMPLATES, TailRequest, Value, create_index, indexes,
+    quote, runnable, sample, seek,
 };
 use crate::config::{self, Config, Environment, ReadMode, TargetConfig};
+use crate::limits::GAPS_PER_SAMPLE;
 
 const DIALECTS: [Dialect; 2] = [Dialect::Mssql, Dialect::Sqlite];
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);

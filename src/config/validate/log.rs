@@ -9,8 +9,7 @@ use crate::config::model::{DurationColumn, DurationUnit};
 use crate::config::presets::TargetKind;
 use crate::config::raw::RawDuration;
 use crate::config::setting::{Field, Short, Spot};
-use crate::source::MAX_RESULT_ROWS;
-use crate::statement::GAPS_PER_SAMPLE;
+use crate::limits::{GAPS_PER_SAMPLE, MAX_RESULT_ROWS};
 
 const BATCH_SIZE: u32 = 1000;
 /// At least the rows that a sample asks for again one by one: one that is left out for want of room

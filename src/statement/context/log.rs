@@ -7,8 +7,9 @@ use crate::config::{
     AttemptLog, AttemptOutcome, ControlTable, DurationColumn, DurationUnit, EnqueueLog, Outcome,
     OutcomeRules, OutcomeTest, OutcomeWord, RunLog,
 };
+use crate::limits::GAPS_PER_SAMPLE;
 use crate::statement::Value;
-use crate::statement::{Dialect, GAPS_PER_SAMPLE, Parameter, TailRequest, quote};
+use crate::statement::{Dialect, Parameter, TailRequest, quote};
 
 #[derive(Serialize)]
 pub(in crate::statement) struct TailContext {
