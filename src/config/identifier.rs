@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 128;
 /// # Errors
 ///
 /// What is wrong, without the key.
-pub(super) fn table(text: &str) -> Result<TableName, String> {
+pub(crate) fn table(text: &str) -> Result<TableName, String> {
     let parts = parts(text)?;
     if parts.len() > 3 {
         return Err(format!(
@@ -26,7 +26,7 @@ pub(super) fn table(text: &str) -> Result<TableName, String> {
 /// # Errors
 ///
 /// What is wrong, without the key.
-pub(super) fn column(text: &str) -> Result<String, String> {
+pub(crate) fn column(text: &str) -> Result<String, String> {
     let mut parts = parts(text)?;
     match (parts.pop(), parts.is_empty()) {
         (Some(name), true) => Ok(name),
@@ -38,7 +38,7 @@ pub(super) fn column(text: &str) -> Result<String, String> {
 }
 
 /// A name as it is read again: bare where it can be, else in brackets.
-pub(super) fn written(name: &str) -> String {
+pub(crate) fn written(name: &str) -> String {
     if is_plain(name) { name.to_owned() } else { bracketed(name) }
 }
 

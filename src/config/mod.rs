@@ -10,7 +10,7 @@ mod effective;
 mod environment;
 mod error;
 mod files;
-mod identifier;
+pub(crate) mod identifier;
 mod locate;
 mod mapped;
 pub mod model;

@@ -3,15 +3,30 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use super::yaml::{Mapping, Yaml};
 use super::{objectives, time};
-use crate::config::identifier;
 use crate::config::model::{
     AttemptLog, Attempts, AttemptsCount, ControlTable, DurationColumn, DurationUnit, EnqueueLog, Lease,
     MappedState, MaxAttempts, Probe, Queue, ReadMode, RowState, RunLog, TableName, Target, TimeColumn,
     TimeEncoding, TimeZone,
 };
 use crate::config::outcome::{OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
+use crate::config::{TargetConfig, identifier};
+
+impl Serialize for TargetConfig<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mapping = match self {
+            Self::Queue(config) => queue(config),
+            Self::AttemptLog(log) => attempt_log(log),
+            Self::EnqueueLog(log) => enqueue_log(log),
+            Self::RunLog(log) => run_log(log),
+            Self::ControlTable(control) => control_table(control),
+        };
+        mapping.serialize(serializer)
+    }
+}
 
 pub(super) fn queue(queue: &Queue) -> Mapping {
     let lookup = queue.lookup.as_ref().map(|lookup| {
