@@ -12,7 +12,7 @@
 {%- macro limit(rows) %}
     LIMIT {{ rows }}{% endmacro -%}
 
-{#- The join that takes the rows on its left one by one, and that the planner must not reorder. -#}
+{#- The join that takes the rows on its left one by one; the planner never reorders it. -#}
 {%- macro join_each() -%}
 CROSS JOIN
 {%- endmacro -%}

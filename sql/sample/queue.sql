@@ -17,11 +17,12 @@
 {%- from "sample/stored_time.sql" import stored -%}
 {%- import "sample/mapped.sql" as mapped -%}
 
-{#- Stored values that mean a claim, and those that mean a finished row, unless these are counted. -#}
+{#- The stored values that mean a claim, and those that mean a finished row. When finished rows are
+    counted, none is left out. -#}
 {%- set running = state.map | values_of("running") -%}
 {%- set done = state.map | values_of("done") if not count_done -%}
 
-{#- When a lease ends, or began. -#}
+{#- The time from which the end of a claim follows, if the mapping has one. -#}
 {%- set lease_time = lease.column if lease.kind in ["until", "since"] -%}
 
 {%- macro stored_state() -%}
@@ -185,7 +186,7 @@ total AS (
     GROUP BY queue, state
 )
 {%- if id %},
-{#- Which job is claimed for which attempt, so that two samples show a job that was claimed again. #}
+{#- The claimed jobs, each with its attempt: two samples show whether a job was claimed again. #}
 claimed_job AS (
     SELECT{{ db.top(claims_per_sample) }}
         clock.now_ms,

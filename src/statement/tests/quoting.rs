@@ -147,3 +147,14 @@ fn every_variable_of_a_template_is_a_key_of_some_target_or_index() {
         }
     }
 }
+
+#[test]
+fn only_a_constant_of_a_template_is_marked_as_sql() {
+    for (name, text) in FILES {
+        for (before, _) in text.match_indices("safe").map(|(at, _)| text.split_at(at)) {
+            let marked = before.trim_end().strip_suffix('|').map(str::trim_end);
+            assert!(marked.is_none_or(|value| value.ends_with('"')), "{name}: {before}");
+        }
+        assert!(!text.contains("autoescape"), "{name}");
+    }
+}
