@@ -1,4 +1,4 @@
-{#- What to create when seek.sql finds nothing; printed, never run. The ids of a log are unique, and an index
-    that cannot be made so tells that they are not. -#}
+{#- The index to create when seek.sql finds none. It is printed, never run. The ids of a log are unique;
+    creating a unique index fails, and so reports it, when they are not. -#}
 {%- import dialect as db -%}
-CREATE {{ "UNIQUE " if is_unique }}INDEX {{ index }} ON {{ table }} ({{ column }}){{ db.include(others) }};
+CREATE {% if purpose == "new_rows" %}UNIQUE {% endif %}INDEX {{ db.index_on(("IX_" ~ table | parts | last ~ "_" ~ column | parts | last) | quote, table) }} ({{ column | ident }}){{ db.include(others) }};

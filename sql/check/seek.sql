@@ -1,21 +1,21 @@
-{#- Which index lets a sample seek: one whose first key is the wanted column, but for columns that the
-    sample compares with constants. Returns its name, or NULL when there is none. Reads the catalog
-    only; a login sees there what it may read. -#}
+{#- The index by which a sample can seek: its first key is the wanted column, except for columns that the
+    sample compares with constants. Returns the name of one, or NULL when there is none. Reads only the
+    catalog, where a login sees what it may read. The catalog has names without brackets. -#}
 {%- import dialect as db -%}
 {{ db.guard(lock_timeout_ms) -}}
 WITH index_key AS (
-    {{ db.index_keys(catalog) }}
+    {{ db.index_keys(table) }}
 )
-SELECT {{ db.text("MIN(wanted.index_name)") }} AS index_name
+SELECT {{ db.text("MIN(wanted.index_name)" | safe) }} AS index_name
 FROM index_key AS wanted
-WHERE wanted.column_name = {{ column }}
+WHERE wanted.column_name = {{ column | parts | last | literal }}
 {%- if constant %}
     AND wanted.place = 1 + (
         SELECT {{ db.count() }}
         FROM index_key AS before
         WHERE before.index_name = wanted.index_name
             AND before.place < wanted.place
-            AND before.column_name IN ({{ constant | join(", ") }})
+            AND before.column_name IN ({{ constant | map("parts") | map("last") | literal }})
     )
 {%- else %}
     AND wanted.place = 1

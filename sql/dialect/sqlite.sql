@@ -1,90 +1,88 @@
 {#- The embedded database: the twin of each macro in mssql.sql. -#}
-{%- from "sample/stored_time.sql" import stored -%}
+{%- from "sample/stored_time.sql" import stored, column_of -%}
 
-{#- The busy timeout and the read-only mode belong to the connection. -#}
+{%- set bigint = "INTEGER" | safe -%}
+
+{#- The busy timeout and the read-only mode are settings of the connection. -#}
 {%- macro guard(lock_timeout_ms) %}{% endmacro -%}
-{#- A reader sees what was committed last, whatever the `read_mode`. -#}
+{#- A reader sees the last committed version, whatever the `read_mode`. -#}
 {%- macro hints() %}{% endmacro -%}
 {%- macro options() %}{% endmacro -%}
 {%- macro top(rows) %}{% endmacro -%}
 {%- macro limit(rows) %}
     LIMIT {{ rows }}{% endmacro -%}
 
-{#- The join that takes the rows on its left one by one, in whatever order the planner would like. -#}
+{#- The join that takes the rows on its left one by one; the planner never reorders it. -#}
 {%- macro join_each() -%}
 CROSS JOIN
 {%- endmacro -%}
 
-{#- `unixepoch('now', 'subsec')` would be plainer, but before SQLite 3.42 it is NULL, silently, and a
-    pasted statement should work in the shell that the reader has. -#}
+{#- `unixepoch('now', 'subsec')` would be plainer, but before SQLite 3.42 it is silently NULL, and a pasted
+    statement should work in whatever shell the reader has. -#}
 {%- macro now_ms() -%}
 CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTEGER)
 {%- endmacro -%}
 
-{#- SQLite gives a column of one type values of another, and would read a text that is no number as 0.
-    It has no way to raise an error in a query but a failing function; what it fails with names the
-    column. -#}
+{#- An error that names the column. SQLite lets a column hold values of other types, and would read a
+    text that is no number as 0. A query can raise an error only by a function that fails. -#}
 {%- macro refuse(column, wanted) -%}
-json_extract('{}', '{{ column | replace("'", "''") }} holds {{ wanted }}')
+{%- set message %}{{ column }} holds {{ wanted }}{% endset -%}
+json_extract('{}', {{ message | literal }})
 {%- endmacro -%}
 
-{#- Whether a value is a number, be it written as text: digits, perhaps with a sign and a fraction. -#}
+{#- Whether a value is a number, or the text of one: digits, perhaps with a sign and a fraction. -#}
 {%- macro is_number(value) -%}
 typeof({{ value }}) IN ('integer', 'real') OR ltrim({{ value }}, '+-') GLOB '[0-9]*' AND ltrim({{ value }}, '+-') NOT GLOB '*[^0-9.]*' AND {{ value }} NOT GLOB '*.*.*' AND typeof({{ value }}) = 'text'
 {%- endmacro -%}
 
-{#- A column that holds a number, or a value that was made of it; what is none becomes `otherwise`. -#}
+{#- The number in a column, or in a value made from it. What is not a number becomes `otherwise`, or an
+    error. -#}
 {%- macro number(column, value=none, otherwise=none) -%}
-CASE WHEN {{ value or column }} IS NULL OR {{ is_number(value or column) }} THEN CAST({{ value or column }} AS INTEGER) ELSE {{ otherwise or refuse(column, "no number") }} END
+CASE WHEN {{ value or column }} IS NULL OR {{ is_number(value or column) }} THEN CAST({{ value or column }} AS INTEGER) ELSE {{ otherwise or refuse(column, "no number" | safe) }} END
 {%- endmacro -%}
 
-{#- An id, by which rows are in order: numbers that are stored as text are in another one. -#}
+{#- An id, which puts rows in order. Numbers stored as text are refused, since they sort differently. -#}
 {%- macro id_number(value, column) -%}
-CASE WHEN {{ value }} IS NULL OR typeof({{ value }}) IN ('integer', 'real') AND {{ value }} = CAST({{ value }} AS INTEGER) THEN CAST({{ value }} AS INTEGER) ELSE {{ refuse(column, "no whole number") }} END
+CASE WHEN {{ value }} IS NULL OR typeof({{ value }}) IN ('integer', 'real') AND {{ value }} = CAST({{ value }} AS INTEGER) THEN CAST({{ value }} AS INTEGER) ELSE {{ refuse(column, "no whole number" | safe) }} END
 {%- endmacro -%}
 
-{#- Native times are ISO 8601 text, which begins with a date: a number would be taken for a Julian day,
-    and a word like `now` for a time. A value with an offset is read as the instant it names; `server` is
-    the local time of this machine, by the rules of the row's own date. -#}
+{#- Native times are ISO 8601 text, which begins with a date. SQLite would take a number as a Julian day,
+    and a word like `now` as a time. A value with an offset is read as the instant that it names; `server`
+    is the local time of this machine, by the rules of the row's own date. -#}
 {%- macro julian_day(time, value, otherwise) -%}
-CASE WHEN {{ value }} IS NOT NULL THEN ifnull(CASE WHEN {{ value }} GLOB '[0-9][0-9][0-9][0-9]-*' THEN julianday({{ value }}{{ ", 'utc'" if time.zone == "server" }}) END, {{ otherwise or refuse(time.column, "no time in ISO 8601") }}) END
+CASE WHEN {{ value }} IS NOT NULL THEN ifnull(CASE WHEN {{ value }} GLOB '[0-9][0-9][0-9][0-9]-*' THEN julianday({{ value }}{% if time.zone == "server" %}, 'utc'{% endif %}) END, {{ otherwise or refuse(column_of(time), "no time in ISO 8601" | safe) }}) END
 {%- endmacro -%}
 
 {%- macro converted(time, value, otherwise=none) -%}
 {%- if time.encoding == "unix_s" -%}
-{{ number(time.column, value, otherwise) }} * 1000
+{{ number(column_of(time), value, otherwise) }} * 1000
 {%- elif time.encoding == "unix_ms" -%}
-{{ number(time.column, value, otherwise) }}
+{{ number(column_of(time), value, otherwise) }}
 {%- elif time.encoding == "dotnet_ticks" -%}
-({{ number(time.column, value, otherwise) }} - 621355968000000000) / 10000
+({{ number(column_of(time), value, otherwise) }} - 621355968000000000) / 10000
 {%- else -%}
 CAST(ROUND(({{ julian_day(time, value, otherwise) }} - 2440587.5) * 86400000) AS INTEGER)
 {%- endif -%}
 {%- endmacro -%}
 
-{#- A time of a related table is looked up once, however often its value is looked at. -#}
+{#- A related time is looked up once, however often its value is used. -#}
 {%- macro epoch_ms(time) -%}
 {%- if time.lookup -%}
-(SELECT {{ converted(time, "found.value") }} FROM (SELECT {{ stored(time) }} AS value) AS found)
+(SELECT {{ converted(time, "found.value" | safe) }} FROM (SELECT {{ stored(time) }} AS value) AS found)
 {%- else -%}
 {{ converted(time, stored(time)) }}
 {%- endif -%}
 {%- endmacro -%}
 
-{#- The same of the table itself, NULL where the column holds no time. -#}
+{#- The same for the target's own table, but NULL where the column holds no time. -#}
 {%- macro known_epoch_ms(time) -%}
-{{ converted(time, stored(time), "NULL") }}
+{{ converted(time, stored(time), "NULL" | safe) }}
 {%- endmacro -%}
 
-{#- NULL as one of several ranges of an index. Not `IS NULL`, which SQLite takes for a constant when
-    the column is NOT NULL; then it no longer sees that every alternative is a range, and reads the
-    whole table. -#}
+{#- NULL as one of several ranges of an index. Not `IS NULL`: on a NOT NULL column SQLite takes that for a
+    constant, no longer sees that every alternative is a range, and reads the whole table. -#}
 {%- macro null_range(column) -%}
 {{ column }} IS nullif(1, 1)
-{%- endmacro -%}
-
-{%- macro bigint(expression) -%}
-CAST({{ expression }} AS INTEGER)
 {%- endmacro -%}
 
 {%- macro text(expression) -%}
@@ -95,33 +93,42 @@ substr(CAST({{ expression }} AS TEXT), 1, 200)
 COUNT(*)
 {%- endmacro -%}
 
-{#- There are no row locks here: a row in flight can only be known by its owner's mark. -#}
-{%- macro committed_rows_prelude(table, predicate, database) %}{% endmacro -%}
+{#- There are no row locks here; only its owner's mark tells that a row is in flight. -#}
+{%- macro committed_rows_prelude(table, predicate) %}{% endmacro -%}
 {%- macro committed_rows() -%}
 NULL
 {%- endmacro -%}
 
-{#- The stand-in for sp_getapplock: one row of application_lock for each lock that is held. -#}
+{#- The stand-in for sp_getapplock: the table application_lock has one row for each held lock. -#}
 {%- macro lock_held(resource) -%}
-EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource }})
+EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource | literal }})
 {%- endmacro -%}
 
-{#- A file has no roles; a configuration that names one is refused. -#}
+{#- A file has no roles, and a configuration that names one is refused. -#}
 {%- macro has_role(role) -%}
 1 = 0
 {%- endmacro -%}
 
-{#- An index holds its key and no more. -#}
+{#- The schema goes with the index, not with its table. -#}
+{%- macro index_on(index, table) -%}
+{%- if table | parts | length > 1 %}{{ table | parts | first | quote }}.{% endif %}{{ index }} ON {{ table | parts | last | quote }}
+{%- endmacro -%}
+
+{#- An index holds its key and nothing else. -#}
 {%- macro include(columns) %}{% endmacro -%}
 
-{#- The key columns of each index of a table that holds all its rows; a rowid is the table itself. -#}
-{%- macro index_keys(catalog) -%}
+{#- The key columns of every index that covers all rows of a table. A rowid is the table itself. -#}
+{%- macro index_keys(table) -%}
+{%- set object = table | parts | last | literal -%}
+{%- set schema -%}
+{%- if table | parts | length > 1 %}, {{ table | parts | first | literal }}{% endif -%}
+{%- endset -%}
 SELECT list.name AS index_name, info.name COLLATE NOCASE AS column_name, info.seqno + 1 AS place
-    FROM pragma_index_list({{ catalog.object }}{{ catalog.prefix }}) AS list
-        JOIN pragma_index_info(list.name{{ catalog.prefix }}) AS info
+    FROM pragma_index_list({{ object }}{{ schema }}) AS list
+        JOIN pragma_index_info(list.name{{ schema }}) AS info
     WHERE list.partial = 0
     UNION ALL
     SELECT 'PRIMARY KEY' AS index_name, name COLLATE NOCASE AS column_name, pk AS place
-    FROM pragma_table_info({{ catalog.object }}{{ catalog.prefix }})
+    FROM pragma_table_info({{ object }}{{ schema }})
     WHERE pk > 0
 {%- endmacro -%}

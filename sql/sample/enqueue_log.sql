@@ -1,10 +1,11 @@
-{#- One sample of a table that keeps a row of every job that was enqueued: its new rows, by queue. -#}
+{#- One sample of an enqueue log, a table that keeps a row for every enqueued job: its new rows, by queue. -#}
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
+{%- import "sample/mapped.sql" as mapped -%}
 
 {%- macro columns() -%}
-{{ id }} AS id,
-        {{ tail.own(db.text(queue_label or "NULL")) }} AS queue
+{{ id | column }} AS id,
+        {{ tail.own(mapped.text(queue_label)) }} AS queue
 {%- endmacro -%}
 
 {{ db.guard(lock_timeout_ms) -}}
@@ -12,5 +13,5 @@ WITH {{ tail.bounds(enqueued_at) }},
 {{ tail.entries(columns(), enqueued_at) }}
 SELECT
     {{ tail.bound_columns() }},
-    {{ db.text("read_row.queue") }} AS queue
+    {{ db.text("read_row.queue" | safe) }} AS queue
 {{ tail.from_clause() }}

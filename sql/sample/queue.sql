@@ -1,130 +1,137 @@
 {#- One sample of a queue table: a lease queue or a transactional queue.
 
-    Reads every row but the finished ones, each once (failed ones too, and those in a state that the
-    mapping does not know), and returns one row for each queue and state; at least one row, so that
-    an empty table is told from an unanswered question.
+    Reads every row that is not finished, each once, including failed rows and rows whose state the
+    mapping does not know. Returns one row for each queue and state, and at least one row, so that an
+    empty table differs from an unanswered question.
 
-    The derivation of a row's state is here and nowhere else. Another kind of lease is another
-    branch of `claimed` and `lease_end_ms`. Order: finished and failed rows, and rows whose stored
-    state the mapping does not know, are what they say; then a live claim is running; then a row
-    that is not due is retrying when it was tried before, else scheduled; then a row without
-    attempts left is exhausted; then a lapsed claim is expired; the rest is ready.
+    The state of a row is derived here and nowhere else. Another kind of lease would be another branch of
+    `claimed` and `lease_end_ms`. In this order: a row that is finished, failed or in a state that the
+    mapping does not know has its stored state; a row with a live claim is running; a row that is not due
+    is retrying if it was tried before, else scheduled; a row without attempts left is exhausted; a row
+    with a lapsed claim is expired; every other row is ready.
 
-    The names of the steps are none that somebody gives a table: a table that is named without its
-    schema would be taken for the step of that name. -#}
+    The steps have names that nobody gives a table: a table named without its schema would be taken for
+    the step of the same name. -#}
 {%- import dialect as db -%}
 {%- import "sample/probe.sql" as probed -%}
 {%- from "sample/stored_time.sql" import stored -%}
-{%- from "sample/time_ms.sql" import time_ms -%}
+{%- import "sample/mapped.sql" as mapped -%}
+
+{#- The stored values that mean a claim, and those that mean a finished row. When finished rows are
+    counted, none is left out. -#}
+{%- set running = state.map | values_of("running") -%}
+{%- set done = state.map | values_of("done") if not count_done -%}
+
+{#- The time from which the end of a claim follows, if the mapping has one. -#}
+{%- set lease_time = lease.column if lease.kind in ["until", "since"] -%}
 
 {%- macro stored_state() -%}
-{%- if state.kind == "column" -%}
+{%- if state.column -%}
 CASE
-{%- for rule in state.map %}
-            WHEN {{ state.column }} = {{ rule.value }} THEN '{{ rule.state }}'
+{%- for value, mapped_state in state.map | items %}
+            WHEN {{ state.column | column }} = {{ value | literal }} THEN {{ mapped_state | literal }}
 {%- endfor %}
             ELSE 'unknown'
         END
 {%- else -%}
-'{{ state.constant }}'
+{{ (state.constant or "ready") | literal }}
 {%- endif -%}
 {%- endmacro -%}
 
-{#- 1 when somebody holds the row, whether or not the lease still runs. Where a stored state says
-    so, it decides; else the token, else the column of the lease. -#}
+{#- 1 when somebody holds the row, even if the lease has lapsed. A stored state that says so decides; else
+    the token does, else the column of the lease. -#}
 {%- macro claimed() -%}
-{%- if state.running -%}
-CASE WHEN {{ state.column }} IN ({{ state.running | join(", ") }}) THEN 1 ELSE 0 END
-{%- elif lease.token -%}
-CASE WHEN {{ lease.token }} IS NULL THEN 0 ELSE 1 END
-{%- elif lease.kind == "owner" -%}
-CASE WHEN {{ lease.owner }} IS NULL THEN 0 ELSE 1 END
-{%- elif lease.time -%}
-CASE WHEN {{ stored(lease.time) }} IS NULL THEN 0 ELSE 1 END
+{%- if running -%}
+CASE WHEN {{ state.column | column }} IN ({{ running | literal }}) THEN 1 ELSE 0 END
+{%- elif lease.token or lease.kind == "owner" -%}
+CASE WHEN {{ (lease.token or lease.column) | column }} IS NULL THEN 0 ELSE 1 END
+{%- elif lease_time -%}
+CASE WHEN {{ stored(lease_time) }} IS NULL THEN 0 ELSE 1 END
 {%- else -%}
 0
 {%- endif -%}
 {%- endmacro -%}
 
-{#- NULL: the claim has no end that is stored. -#}
+{#- NULL when no end of the claim is stored. -#}
 {%- macro lease_end_ms() -%}
-{%- if lease.time -%}
-{{ db.epoch_ms(lease.time) }} + {{ db.bigint(lease.extension_ms) }}
+{%- if lease_time -%}
+{{ db.epoch_ms(lease_time) }} + CAST({{ (lease.timeout or "0s") | ms + lease.tolerance | ms }} AS {{ db.bigint }})
 {%- else -%}
-{{ db.bigint("NULL") }}
+CAST(NULL AS {{ db.bigint }})
 {%- endif -%}
 {%- endmacro -%}
 
 {#- The rows of `claimed`, as a condition that an index can serve. -#}
 {%- macro is_claimed() -%}
-{%- if state.running -%}
-{{ state.column }} IN ({{ state.running | join(", ") }})
+{%- if running -%}
+{{ state.column | column }} IN ({{ running | literal }})
 {%- elif lease.token -%}
-{{ lease.token }} IS NOT NULL{{ not_ended() }}
+{{ lease.token | column }} IS NOT NULL{{ not_ended() }}
 {%- else -%}
-{{ stored(lease.time) }} IS NOT NULL{{ not_ended() }}
+{{ stored(lease_time) }} IS NOT NULL{{ not_ended() }}
 {%- endif -%}
 {%- endmacro -%}
 
 {%- macro not_ended() -%}
-{%- if state.kind == "column" %} AND {{ stored_state() }} NOT IN ('done', 'failed', 'unknown'){% endif -%}
+{%- if state.column %} AND {{ stored_state() }} NOT IN ('done', 'failed', 'unknown'){% endif -%}
 {%- endmacro -%}
 
-{#- Finished rows are kept out by ranges around their stored values, not by "not equal", so that an
-    index on the column is sought and history costs nothing however long it grows. The ranges cover
-    every other value in whatever order the column sorts; NOT IN keeps them exact. -#}
+{#- The rows that are read. Finished rows are kept out by ranges around their stored values, not by "not
+    equal", so that the sample seeks in an index on the column and history costs nothing, however long it
+    grows. The ranges cover every other value, in whatever order the column sorts; NOT IN keeps them
+    exact. -#}
 {%- macro predicate() -%}
-{%- set conditions = namespace(word="WHERE") -%}
-{%- if state.done -%}
-{#- #}
-    {{ conditions.word }} ({{ state.column }} < {{ state.done | first }}
-{%- for value in state.done %}
+{%- set next = namespace(word="WHERE" | safe) -%}
+{%- if done -%}
+{%- set column = state.column | column %}
+    {{ next.word }} ({{ column }} < {{ done | first | literal }}
+{%- for value in done %}
         {%- if not loop.last %}
-        OR {{ state.column }} > {{ value }} AND {{ state.column }} < {{ loop.nextitem }}
+        OR {{ column }} > {{ value | literal }} AND {{ column }} < {{ loop.nextitem | literal }}
         {%- endif %}
 {%- endfor %}
-        OR {{ state.column }} > {{ state.done | last }}
-        OR {{ db.null_range(state.column) }})
-{%- set conditions.word = "AND" -%}
-{%- if state.done | length > 1 %}
-    AND ({{ state.column }} IS NULL OR {{ state.column }} NOT IN ({{ state.done | join(", ") }}))
+        OR {{ column }} > {{ done | last | literal }}
+        OR {{ db.null_range(column) }})
+{%- set next.word = "AND" | safe -%}
+{%- if done | length > 1 %}
+    AND ({{ column }} IS NULL OR {{ column }} NOT IN ({{ done | literal }}))
 {%- endif -%}
-{%- elif state.open_when_null %}
-    {{ conditions.word }} {{ state.open_when_null }} IS NULL
-{%- set conditions.word = "AND" -%}
+{%- elif state.done_when_set %}
+    {{ next.word }} {{ state.done_when_set | column }} IS NULL
+{%- set next.word = "AND" | safe -%}
 {%- endif -%}
-{%- for condition in filter %}
-    {{ conditions.word }} {{ condition.column }} = {{ condition.value }}
-{%- set conditions.word = "AND" -%}
+{%- for name, value in (where or {}) | items %}
+    {{ next.word }} {{ name | column }} = {{ value | literal }}
+{%- set next.word = "AND" | safe -%}
 {%- endfor -%}
-{#- A row that is never available waits for nothing. -#}
+{#- A row that is never available is not waiting. -#}
 {%- if available_at and available_at.sentinels and available_at.lookup %}
-    {{ conditions.word }} NOT EXISTS (SELECT 1 FROM {{ available_at.lookup.table }} AS l WHERE {{ available_at.lookup.key }} = {{ available_at.lookup.column }} AND {{ available_at.column }} IN ({{ available_at.sentinels | join(", ") }}))
+    {{ next.word }} NOT EXISTS (SELECT 1 FROM {{ lookup.table | ident }} AS l WHERE {{ lookup.key | column("l") }} = {{ lookup.column | column }} AND {{ available_at.column | column("l") }} IN ({{ available_at.sentinels | literal }}))
 {%- elif available_at and available_at.sentinels %}
-    {{ conditions.word }} ({{ available_at.column }} IS NULL OR {{ available_at.column }} NOT IN ({{ available_at.sentinels | join(", ") }}))
+    {{ next.word }} ({{ available_at.column | column }} IS NULL OR {{ available_at.column | column }} NOT IN ({{ available_at.sentinels | literal }}))
 {%- endif -%}
 {%- endmacro -%}
 
-{%- set where = predicate() -%}
+{%- set open_rows = predicate() -%}
 {{ db.guard(lock_timeout_ms) }}
-{%- if lease.kind == "rowlock" %}{{ db.committed_rows_prelude(table, where, database) }}{% endif -%}
+{%- if lease.kind == "rowlock" %}{{ db.committed_rows_prelude(table, open_rows) }}{% endif -%}
 WITH clock AS (
     SELECT {{ db.now_ms() }} AS now_ms
 ),
 mapped_job AS (
     SELECT
         clock.now_ms,
-        {{ db.text(queue_label or "NULL") }} AS queue,
+        {{ mapped.text(queue_label) }} AS queue,
         {{ stored_state() }} AS stored_state,
         {{ claimed() }} AS claimed,
         {{ lease_end_ms() }} AS lease_end_ms,
-        {{ time_ms(available_at) }} AS available_ms,
-        {{ time_ms(enqueued_at) }} AS enqueued_ms,
-        {{ time_ms(claimed_at) }} AS claimed_ms,
-        {{ db.number(attempts.column) if attempts else db.bigint("NULL") }} AS attempts,
-        {{ db.number(max_attempts) if max_attempts is string else db.bigint(max_attempts or "NULL") }} AS attempts_bound
-    FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
-{{- where }}
+        {{ mapped.time_ms(available_at) }} AS available_ms,
+        {{ mapped.time_ms(enqueued_at) }} AS enqueued_ms,
+        {{ mapped.time_ms(claimed_at) }} AS claimed_ms,
+        {{ mapped.number(attempts.column if attempts) }} AS attempts,
+        {% if max_attempts is number %}CAST({{ max_attempts }} AS {{ db.bigint }}){% else %}{{ mapped.number(max_attempts.column if max_attempts) }}{% endif %} AS attempts_bound
+    FROM clock CROSS JOIN {{ table | ident }} AS t{{ db.hints() }}
+{{- open_rows }}
 ),
 leased_job AS (
     SELECT
@@ -139,7 +146,7 @@ leased_job AS (
             WHEN stored_state IN ('done', 'failed', 'unknown') THEN 0
             WHEN stored_state = 'retrying' THEN 1
 {%- if attempts %}
-            WHEN attempts{{ " - claimed" if attempts.counts == "claims" }} > 0 THEN 1
+            WHEN attempts{% if attempts.counts == "claims" %} - claimed{% endif %} > 0 THEN 1
 {%- endif %}
             ELSE 0
         END AS tried
@@ -179,49 +186,49 @@ total AS (
     GROUP BY queue, state
 )
 {%- if id %},
-{#- Who is claimed for which time, so that two samples tell a job that was claimed again. #}
+{#- The claimed jobs, each with its attempt: two samples show whether a job was claimed again. #}
 claimed_job AS (
     SELECT{{ db.top(claims_per_sample) }}
         clock.now_ms,
-        {{ db.text(queue_label or "NULL") }} AS queue,
-        {{ id }} AS id,
-        {{ db.number(attempts.column) }} AS attempts,
+        {{ mapped.text(queue_label) }} AS queue,
+        {{ id | column }} AS id,
+        {{ db.number(attempts.column | column) }} AS attempts,
         {{ lease_end_ms() }} AS lease_end_ms
-    FROM clock CROSS JOIN {{ table }} AS t{{ db.hints() }}
-{{- where or "\n    WHERE 1 = 1" }}
+    FROM clock CROSS JOIN {{ table | ident }} AS t{{ db.hints() }}
+{{- open_rows or "\n    WHERE 1 = 1" | safe }}
     AND {{ is_claimed() }}
     ORDER BY lease_end_ms
 {{- db.limit(claims_per_sample) }}
 )
 {%- endif %}
 SELECT
-    {{ db.bigint("clock.now_ms") }} AS now_ms,
+    CAST(clock.now_ms AS {{ db.bigint }}) AS now_ms,
 {{- probed.column() }}
-    {{ db.bigint(db.committed_rows() if lease.kind == "rowlock" else "NULL") }} AS committed_rows,
-    {{ db.text("total.queue") }} AS queue,
-    {{ db.text("total.state") }} AS state,
-    {{ db.bigint("total.jobs") }} AS jobs,
-    {{ db.bigint("total.oldest_ready_age_ms") }} AS oldest_ready_age_ms,
-    {{ db.bigint("total.expired_leases") }} AS expired_leases,
-    {{ db.bigint("total.oldest_expired_lease_ms") }} AS oldest_expired_lease_ms,
-    {{ db.bigint("total.longest_running_ms") }} AS longest_running_ms,
-    {{ db.bigint("total.retrying_jobs") }} AS retrying_jobs,
-    {{ db.bigint("total.highest_attempts") }} AS max_attempts,
-    {{ db.bigint("total.future_timestamp_rows") }} AS future_timestamp_rows
+    CAST({% if lease.kind == "rowlock" %}{{ db.committed_rows() }}{% else %}NULL{% endif %} AS {{ db.bigint }}) AS committed_rows,
+    {{ db.text("total.queue" | safe) }} AS queue,
+    {{ db.text("total.state" | safe) }} AS state,
+    CAST(total.jobs AS {{ db.bigint }}) AS jobs,
+    CAST(total.oldest_ready_age_ms AS {{ db.bigint }}) AS oldest_ready_age_ms,
+    CAST(total.expired_leases AS {{ db.bigint }}) AS expired_leases,
+    CAST(total.oldest_expired_lease_ms AS {{ db.bigint }}) AS oldest_expired_lease_ms,
+    CAST(total.longest_running_ms AS {{ db.bigint }}) AS longest_running_ms,
+    CAST(total.retrying_jobs AS {{ db.bigint }}) AS retrying_jobs,
+    CAST(total.highest_attempts AS {{ db.bigint }}) AS max_attempts,
+    CAST(total.future_timestamp_rows AS {{ db.bigint }}) AS future_timestamp_rows
 {%- if id %},
-    {{ db.text("NULL") }} AS claimed_id,
-    {{ db.bigint("NULL") }} AS claimed_attempts,
-    {{ db.bigint("NULL") }} AS claim_lapsed
+    {{ db.text("NULL" | safe) }} AS claimed_id,
+    CAST(NULL AS {{ db.bigint }}) AS claimed_attempts,
+    CAST(NULL AS {{ db.bigint }}) AS claim_lapsed
 {%- endif %}
 FROM clock LEFT JOIN total ON 1 = 1
 {%- if id %}
 UNION ALL
 SELECT
     now_ms,
-{%- if probe %} {{ db.text("NULL") }},{% endif %}
-    {{ db.bigint("NULL") }}, {{ db.text("queue") }}, {{ db.text("NULL") }},
-{%- for count in range(8) %} {{ db.bigint("NULL") }},{% endfor %}
-    {{ db.text("id") }}, attempts, CASE WHEN lease_end_ms <= now_ms THEN 1 ELSE 0 END
+{%- if probe %} {{ db.text("NULL" | safe) }},{% endif %}
+    CAST(NULL AS {{ db.bigint }}), {{ db.text("queue" | safe) }}, {{ db.text("NULL" | safe) }},
+{%- for count in range(8) %} CAST(NULL AS {{ db.bigint }}),{% endfor %}
+    {{ db.text("id" | safe) }}, attempts, CASE WHEN lease_end_ms <= now_ms THEN 1 ELSE 0 END
 FROM claimed_job
 {%- endif %}
 {{- db.options() }};

@@ -1,76 +1,77 @@
-{#- What the logs that grow by id have in common: which rows a sample reads.
+{#- The tail of a log: which rows one sample reads of a table that grows by id.
 
-    `fresh` are the next rows above the watermark, in bounded batches. `late` are rows whose ids
-    were missing when the watermark passed them: ids are handed out in one order and committed in
-    another, and READPAST leaves out what is not committed yet. The first sample (`head`) reads the
-    newest rows instead and counts none of them.
+    `fresh` holds the next rows above the watermark, in bounded batches. `late` holds rows whose ids were
+    missing when the watermark passed them: ids are assigned in one order and committed in another, and
+    READPAST skips what is not committed yet. The first sample (`is_first`) reads the newest rows instead
+    and counts none of them.
 
-    Through a predicate each of them looks at the same number of rows, however few of them fit. A row
-    that does not fit is returned as well, with its id and nothing else, so that it is known how far the
-    log was read and which ids were missing on the way. Columns are named, never `*` of a table: the login
-    need not be allowed to read the others.
+    With a predicate (`where`) each step still looks at the same number of rows, however few match. A row
+    that does not match is returned too, with its id and nothing else, so that the exporter knows how far
+    it has read and which ids were missing on the way. Columns are named, never `*` of a table: the login
+    may not be allowed to read the others.
 
-    The ranges of `late` are rows of their own, joined one by one: a planner that is given them as a
-    long list of alternatives may rather read the whole log. They are not sorted, since that would read
-    all of them before the first is returned. -#}
+    @P1 is the watermark. @P2 and @P3 are the first and the last id of the first missing range, and so on.
+    The ranges are rows of their own, joined one by one: given a long list of alternatives, a planner may
+    prefer to read the whole log. They are not sorted, since sorting reads all of them before it returns
+    the first. -#}
 {%- import dialect as db -%}
 {%- import "sample/probe.sql" as probed -%}
-{%- from "sample/time_ms.sql" import known_time_ms -%}
+{%- import "sample/mapped.sql" as mapped -%}
 
-{%- macro fits() -%}
-{%- for condition in filter %}{{ "" if loop.first else " AND " }}{{ condition.column }} = {{ condition.value }}{% endfor -%}
+{%- macro matches() -%}
+{%- for name, value in where | items %}{% if not loop.first %} AND {% endif %}{{ name | column }} = {{ value | literal }}{% endfor -%}
 {%- endmacro -%}
 
-{#- A value of a row that fits. CASE, because what other rows hold may not even be of this kind. -#}
+{#- A value of a row that matches. CASE, because in other rows the value may not even be of this type. -#}
 {%- macro own(value) -%}
-{%- if filter -%}
-CASE WHEN {{ fits() }} THEN {{ value }} END
+{%- if where -%}
+CASE WHEN {{ matches() }} THEN {{ value }} END
 {%- else -%}
 {{ value }}
 {%- endif -%}
 {%- endmacro -%}
 
-{#- What the table holds now, by its primary key: tells retention and truncation from a quiet log. Times
-    are those of any row, foreign ones too: a table that starts over has younger rows throughout.
-    The newest row is looked up like the oldest one: SQLite would read the whole log for a MAX that
-    stands in a join. -#}
+{#- What the table holds now, by its primary key: this tells retention and truncation from a quiet log.
+    The times are those of any row, matching or not, because a table that starts over has younger rows
+    throughout. The newest row is found the same way as the oldest: for a MAX in a join, SQLite would read
+    the whole log. -#}
 {%- macro bounds(time) -%}
 clock AS (
     SELECT {{ db.now_ms() }} AS now_ms
 ),
 oldest AS (
     SELECT{{ db.top(1) }}
-        {{ id }} AS id,
-        {{ known_time_ms(time) }} AS time_ms
-    FROM {{ table }} AS t{{ db.hints() }}
-    ORDER BY {{ id }}
+        {{ id | column }} AS id,
+        {{ mapped.known_time_ms(time) }} AS time_ms
+    FROM {{ table | ident }} AS t{{ db.hints() }}
+    ORDER BY {{ id | column }}
 {{- db.limit(1) }}
 ),
 newest AS (
     SELECT{{ db.top(1) }}
-        {{ id }} AS id,
-        {{ known_time_ms(time) }} AS time_ms
-    FROM {{ table }} AS t{{ db.hints() }}
-    ORDER BY {{ id }} DESC
+        {{ id | column }} AS id,
+        {{ mapped.known_time_ms(time) }} AS time_ms
+    FROM {{ table | ident }} AS t{{ db.hints() }}
+    ORDER BY {{ id | column }} DESC
 {{- db.limit(1) }}
 )
 {%- endmacro -%}
 
 {%- macro bound_columns() -%}
-{{ db.bigint("clock.now_ms") }} AS now_ms,
+CAST(clock.now_ms AS {{ db.bigint }}) AS now_ms,
 {{- probed.column() }}
-    {{ db.id_number("oldest.id", id) }} AS oldest_id,
-    {{ db.bigint("oldest.time_ms") }} AS oldest_ms,
-    {{ db.id_number("newest.id", id) }} AS newest_id,
-    {{ db.bigint("newest.time_ms") }} AS newest_ms,
-    {{ db.id_number("read_row.id", id) }} AS id,
-    {{ db.bigint("read_row.time_ms") }} AS time_ms
-{%- if filter %},
-    {{ db.bigint("read_row.fits") }} AS fits
+    {{ db.id_number("oldest.id" | safe, id | column) }} AS oldest_id,
+    CAST(oldest.time_ms AS {{ db.bigint }}) AS oldest_ms,
+    {{ db.id_number("newest.id" | safe, id | column) }} AS newest_id,
+    CAST(newest.time_ms AS {{ db.bigint }}) AS newest_ms,
+    {{ db.id_number("read_row.id" | safe, id | column) }} AS id,
+    CAST(read_row.time_ms AS {{ db.bigint }}) AS time_ms
+{%- if where %},
+    CAST(read_row.fits AS {{ db.bigint }}) AS fits
 {%- endif -%}
 {%- endmacro -%}
 
-{#- One row for each entry; a single row without an entry when there is nothing new. -#}
+{#- One row for each entry, or a single row without an entry when there is nothing new. -#}
 {%- macro from_clause() -%}
 FROM clock
     LEFT JOIN oldest ON 1 = 1
@@ -82,40 +83,40 @@ ORDER BY read_row.id
 
 {%- macro read_columns(columns, time) -%}
 {{ columns }},
-        {{ known_time_ms(time) }} AS time_ms
-{%- if filter %},
-        CASE WHEN {{ fits() }} THEN 1 ELSE 0 END AS fits
+        {{ mapped.known_time_ms(time) }} AS time_ms
+{%- if where %},
+        CASE WHEN {{ matches() }} THEN 1 ELSE 0 END AS fits
 {%- endif -%}
 {%- endmacro -%}
 
 {%- macro entries(columns, time) -%}
-{%- if mode == "head" -%}
+{%- if is_first -%}
 read_row AS (
     SELECT{{ db.top(batch_size) }}
         {{ read_columns(columns, time) }}
-    FROM {{ table }} AS t{{ db.hints() }}
-    ORDER BY {{ id }} DESC
+    FROM {{ table | ident }} AS t{{ db.hints() }}
+    ORDER BY {{ id | column }} DESC
 {{- db.limit(batch_size) }}
 )
 {%- else -%}
 fresh AS (
     SELECT{{ db.top(batch_size) }}
         {{ read_columns(columns, time) }}
-    FROM {{ table }} AS t{{ db.hints() }}
-    WHERE {{ id }} > {{ after }}
-    ORDER BY {{ id }}
+    FROM {{ table | ident }} AS t{{ db.hints() }}
+    WHERE {{ id | column }} > @P1
+    ORDER BY {{ id | column }}
 {{- db.limit(batch_size) }}
 ),
 missing AS (
-{%- for gap in gaps %}
-    {{ "" if loop.first else "UNION ALL " }}SELECT {{ gap.from }} AS first_id, {{ gap.to }} AS last_id
+{%- for gap in range(gaps_per_sample) %}
+    {% if not loop.first %}UNION ALL {% endif %}SELECT @P{{ 2 * gap + 2 }} AS first_id, @P{{ 2 * gap + 3 }} AS last_id
 {%- endfor %}
 ),
 late AS (
     SELECT{{ db.top(batch_size) }}
         {{ read_columns(columns, time) }}
     FROM missing
-        {{ db.join_each() }} {{ table }} AS t{{ db.hints() }} ON {{ id }} BETWEEN missing.first_id AND missing.last_id
+        {{ db.join_each() }} {{ table | ident }} AS t{{ db.hints() }} ON {{ id | column }} BETWEEN missing.first_id AND missing.last_id
 {{- db.limit(batch_size) }}
 ),
 read_row AS (

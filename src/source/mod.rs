@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::SharedClock;
 use crate::config as model;
+use crate::limits::MAX_RESULT_ROWS;
 use crate::statement::{Dialect, Statement};
 
 pub use crate::statement::Value;
@@ -26,10 +27,6 @@ pub use sqlite::SqliteConnector;
 
 /// A boxed future, so that sources can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// The most rows one statement may return before the sample is refused. The statements bound
-/// their rows themselves; this keeps memory bounded should a mapping defeat that.
-pub const MAX_RESULT_ROWS: usize = 20_000;
 
 /// The most characters of an error message: it becomes one line of a log.
 pub const MAX_MESSAGE_CHARS: usize = 500;

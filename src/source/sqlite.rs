@@ -19,9 +19,10 @@ use rusqlite::{InterruptHandle, OpenFlags};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout};
 
-use super::{BoxFuture, Connection, Connector, MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
+use super::{BoxFuture, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::clock::SharedClock;
 use crate::config as model;
+use crate::limits::MAX_RESULT_ROWS;
 use crate::statement::{Dialect, Parameter, Statement};
 use error::{failure, is_locked};
 

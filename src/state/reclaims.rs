@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
+use crate::limits::CLAIMS_PER_SAMPLE;
 use crate::sample::Claim;
-use crate::statement::CLAIMS_PER_SAMPLE;
 
 /// The jobs followed at most; the longest followed are let go first.
 const MOST_FOLLOWED: usize = 4 * CLAIMS_PER_SAMPLE;

@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 use self::known::{Known, Sight};
 use self::missing::MissingIds;
 use crate::config::Target;
+use crate::limits::GAPS_PER_SAMPLE;
 use crate::sample::Bounds;
-use crate::statement::{GAPS_PER_SAMPLE, TailRequest};
+use crate::statement::TailRequest;
 
 /// The most open rows that are followed; beyond it the oldest are given up.
 const MAX_OPEN: usize = 1_024;

@@ -1,4 +1,4 @@
-//! The columns that the sample of a target reads.
+//! Columns: those that the sample of a target reads.
 
 use std::collections::HashSet;
 
@@ -20,10 +20,10 @@ pub(super) fn related(queue: &Queue) -> Vec<&str> {
     })
 }
 
-/// The keys of a queue that name a column for nothing.
+/// The keys of a queue whose columns no statement reads.
 fn unread(queue: &Queue) -> Vec<&'static str> {
     let mut keys = Vec::new();
-    // A stored state that says so decides who holds a row, and then nothing else is asked.
+    // A stored state that means a claim decides alone whether a row is claimed.
     if matches!(queue.state, RowState::Column { .. }) && queue.state.can_be(MappedState::Running) {
         keys.push("lease.token");
         if matches!(queue.lease, Lease::Owner { .. }) {
@@ -36,8 +36,8 @@ fn unread(queue: &Queue) -> Vec<&'static str> {
     keys
 }
 
-/// The names of some columns, without those that name a column again: names of columns ignore case in
-/// SQLite, and by the usual collations of SQL Server.
+/// The names of the wanted columns, without repetitions. Case does not matter in SQLite, nor by the usual
+/// collations of SQL Server.
 fn once(target: TargetConfig<'_>, is_wanted: impl Fn(&MappedColumn<'_>) -> bool) -> Vec<&str> {
     let mut seen = HashSet::new();
     target

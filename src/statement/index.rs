@@ -1,23 +1,29 @@
-//! The indexes that the sample of a target seeks.
+//! Indexes: those by which the sample of a target seeks.
+
+use serde::{Serialize, Serializer};
 
 use super::columns;
-use crate::config::{MappedState, Queue, RowState, TableName, TargetConfig};
+use crate::config::{MappedState, Queue, RowState, TableName, TargetConfig, identifier};
 
-/// An index without which a sample reads rows that it has no use for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An index without which a sample reads rows that it has no use for. Serialized, it has names as the
+/// configuration writes them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Index<'a> {
     /// What the sample finds by it.
     pub purpose: IndexPurpose,
     /// The table that it is on.
     pub table: &'a TableName,
-    /// Its first key, but for `constant` columns.
+    /// Its first key, except for `constant` columns.
+    #[serde(serialize_with = "name")]
     pub column: &'a str,
     /// Columns that may come before it, because the sample compares them with constants. Alone they
     /// do not help: the finished rows have the same constants.
+    #[serde(serialize_with = "names")]
     pub constant: Vec<&'a str>,
-    /// The other columns of the table that the sample reads. With them in the index, a row that it
-    /// finds costs no look-up in the table; else SQL Server would rather read the table, history and
-    /// all, from some number of rows that it expects on.
+    /// The other columns of the table that the sample reads. With them in the index, a row costs no
+    /// look-up in the table; without them SQL Server reads the whole table, history included, once it
+    /// expects more than some number of rows.
+    #[serde(serialize_with = "names")]
     pub others: Vec<&'a str>,
 }
 
@@ -30,19 +36,20 @@ impl<'a> Index<'a> {
 }
 
 /// What a sample finds by an index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IndexPurpose {
-    /// The jobs that are not finished, by their stored state.
+    /// Unfinished jobs, by their stored state.
     OpenStates,
-    /// The jobs that are not finished, by the column that is set when they are.
+    /// Unfinished jobs, by the column that is set when a job finishes.
     OpenRows,
-    /// The new rows of a log, and the late ones, by id.
+    /// New and late rows of a log, by id.
     NewRows,
     /// The row of a related table that belongs to a job.
     RelatedRow,
 }
 
-/// The indexes that the sample of a target seeks. A queue without finished rows is read whole.
+/// The indexes by which the sample of a target seeks. A queue without finished rows is read whole.
 #[must_use]
 pub fn indexes(target: TargetConfig<'_>) -> Vec<Index<'_>> {
     let read = columns::own(target);
@@ -71,4 +78,12 @@ fn open_jobs<'a>(queue: &'a Queue, read: Vec<&'a str>) -> Option<Index<'a>> {
 fn related_rows(queue: &Queue) -> Option<Index<'_>> {
     let (lookup, read) = (queue.lookup.as_ref()?, columns::related(queue));
     (!read.is_empty()).then(|| Index::new(IndexPurpose::RelatedRow, &lookup.table, &lookup.key, read))
+}
+
+fn name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&identifier::written(name))
+}
+
+fn names<S: Serializer>(names: &[&str], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(names.iter().map(|name| identifier::written(name)))
 }

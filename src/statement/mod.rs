@@ -1,32 +1,25 @@
-//! The statements: templates in `sql/`, rendered for a dialect and a mapping.
+//! SQL statements: the templates of `sql/`, rendered for a dialect and a target.
 //!
-//! Names and constants of the configuration are quoted by `quote.rs` and become text; values that
-//! change from sample to sample are [`Parameter`]s.
+//! The templates receive the target as the configuration writes it. The filters of `filters.rs` quote its
+//! names and constants, which become text; values that change from sample to sample are [`Parameter`]s.
 
 mod columns;
-mod context;
+mod filters;
 mod index;
 mod print;
 mod quote;
+mod templates;
 
 pub use index::{Index, IndexPurpose, indexes};
 pub use print::runnable;
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
 
 use crate::config::TargetConfig;
-
-/// How many missing id ranges one sample asks for again. Fixed, so that the text of a statement,
-/// and with it its plan, stays the same from sample to sample.
-pub const GAPS_PER_SAMPLE: usize = 16;
-
-/// How many claimed rows one sample of a queue lists at most, lapsed leases first.
-pub const CLAIMS_PER_SAMPLE: usize = 1000;
+use crate::limits::GAPS_PER_SAMPLE;
+use templates::render;
 
 /// A SQL dialect: which macros of `sql/dialect/` a statement is rendered with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
@@ -37,15 +30,6 @@ pub enum Dialect {
     Mssql,
     /// The embedded database.
     Sqlite,
-}
-
-impl Dialect {
-    const fn macros(self) -> &'static str {
-        match self {
-            Self::Mssql => "dialect/mssql.sql",
-            Self::Sqlite => "dialect/sqlite.sql",
-        }
-    }
 }
 
 /// One statement, ready to send: text plus the values of its parameters.
@@ -89,18 +73,43 @@ pub enum TailRequest {
     After {
         /// The highest id read so far.
         watermark: i64,
-        /// Missing ids to ask for again, first and last of each range; at most
-        /// [`GAPS_PER_SAMPLE`] are used.
+        /// Missing ids to ask for again, first and last of each range; at most [`GAPS_PER_SAMPLE`]
+        /// are used.
         gaps: Vec<(i64, i64)>,
     },
+}
+
+impl TailRequest {
+    /// The parameters of a log's statement: none for the first sample.
+    fn parameters(&self) -> Vec<Parameter> {
+        let Self::After { watermark, gaps } = self else { return Vec::new() };
+        let parameter = |meaning, value| Parameter { meaning, value: Value::Int(value) };
+        // An unused range ends before it begins, so it matches nothing.
+        let gaps = gaps.iter().copied().chain(std::iter::repeat((1, 0))).take(GAPS_PER_SAMPLE);
+        std::iter::once(parameter("the highest id read so far", *watermark))
+            .chain(gaps.flat_map(|(from, to)| {
+                [parameter("missing ids from", from), parameter("missing ids to", to)]
+            }))
+            .collect()
+    }
 }
 
 /// A template could not be rendered. The templates ship with the program, so this is a defect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the statement template {template} cannot be rendered: {message}")]
 pub struct RenderError {
-    template: &'static str,
+    template: String,
     message: String,
+}
+
+/// What a template receives: a target or an index, key by key, and what is not part of it.
+#[derive(Serialize)]
+struct Context<T> {
+    #[serde(flatten)]
+    described: T,
+    lock_timeout_ms: u128,
+    /// Whether the newest rows of a log are read, instead of those above the watermark.
+    is_first: bool,
 }
 
 /// The statement that samples a target. `request` says what to read of a log that grows by id; a
@@ -114,27 +123,14 @@ pub fn sample(
     request: &TailRequest,
     lock_timeout: Duration,
 ) -> Result<Statement, RenderError> {
-    let base = context::base(dialect, target.target(), lock_timeout);
-    let (tail, parameters) = context::tail(request);
-    let text = match target {
-        TargetConfig::Queue(queue) => {
-            let text = render(dialect, "sample/queue.sql", context::queue(dialect, base, queue))?;
-            return Ok(Statement { text, parameters: Vec::new() });
-        }
-        TargetConfig::AttemptLog(log) => {
-            render(dialect, "sample/attempt_log.sql", context::attempt_log(dialect, base, tail, log))?
-        }
-        TargetConfig::EnqueueLog(log) => {
-            render(dialect, "sample/enqueue_log.sql", context::enqueue_log(dialect, base, tail, log))?
-        }
-        TargetConfig::RunLog(log) => {
-            render(dialect, "sample/run_log.sql", context::run_log(dialect, base, tail, log))?
-        }
-        TargetConfig::ControlTable(control) => {
-            render(dialect, "sample/control_table.sql", context::control_table(dialect, base, tail, control))?
-        }
+    let context = Context {
+        described: target,
+        lock_timeout_ms: lock_timeout.as_millis(),
+        is_first: *request == TailRequest::Head,
     };
-    Ok(Statement { text, parameters })
+    let text = render(dialect, &format!("sample/{}.sql", target.label()), context)?;
+    let is_queue = matches!(target, TargetConfig::Queue(_));
+    Ok(Statement { text, parameters: if is_queue { Vec::new() } else { request.parameters() } })
 }
 
 /// The statement that looks for an index. It returns one row with the name of one that serves, or
@@ -143,8 +139,8 @@ pub fn sample(
 /// # Errors
 /// [`RenderError`], when a shipped template is broken.
 pub fn seek(dialect: Dialect, index: &Index<'_>, lock_timeout: Duration) -> Result<Statement, RenderError> {
-    let text = render(dialect, "check/seek.sql", context::seek(dialect, index, lock_timeout))?;
-    Ok(Statement { text, parameters: Vec::new() })
+    let context = Context { described: index, lock_timeout_ms: lock_timeout.as_millis(), is_first: false };
+    Ok(Statement { text: render(dialect, "check/seek.sql", context)?, parameters: Vec::new() })
 }
 
 /// The statement that creates an index; for a person to run.
@@ -152,52 +148,8 @@ pub fn seek(dialect: Dialect, index: &Index<'_>, lock_timeout: Duration) -> Resu
 /// # Errors
 /// [`RenderError`], when a shipped template is broken.
 pub fn create_index(dialect: Dialect, index: &Index<'_>) -> Result<String, RenderError> {
-    render(dialect, "check/create_index.sql", context::create_index(dialect, index))
+    render(dialect, "check/create_index.sql", index)
 }
-
-fn render(dialect: Dialect, template: &'static str, values: impl Serialize) -> Result<String, RenderError> {
-    #[derive(Serialize)]
-    struct WithDialect<T> {
-        dialect: &'static str,
-        #[serde(flatten)]
-        values: T,
-    }
-    let broken = |error: minijinja::Error| RenderError { template, message: format!("{error:#}") };
-    TEMPLATES
-        .get_template(template)
-        .and_then(|found| found.render(Serde(WithDialect { dialect: dialect.macros(), values })))
-        .map_err(broken)
-}
-
-/// Every template below `sql/` that a statement is made of. Tests render each of them.
-const FILES: [(&str, &str); 14] = [
-    ("check/seek.sql", include_str!("../../sql/check/seek.sql")),
-    ("check/create_index.sql", include_str!("../../sql/check/create_index.sql")),
-    ("dialect/mssql.sql", include_str!("../../sql/dialect/mssql.sql")),
-    ("dialect/sqlite.sql", include_str!("../../sql/dialect/sqlite.sql")),
-    ("sample/probe.sql", include_str!("../../sql/sample/probe.sql")),
-    ("sample/queue.sql", include_str!("../../sql/sample/queue.sql")),
-    ("sample/stored_time.sql", include_str!("../../sql/sample/stored_time.sql")),
-    ("sample/time_ms.sql", include_str!("../../sql/sample/time_ms.sql")),
-    ("sample/tail.sql", include_str!("../../sql/sample/tail.sql")),
-    ("sample/ending.sql", include_str!("../../sql/sample/ending.sql")),
-    ("sample/attempt_log.sql", include_str!("../../sql/sample/attempt_log.sql")),
-    ("sample/enqueue_log.sql", include_str!("../../sql/sample/enqueue_log.sql")),
-    ("sample/run_log.sql", include_str!("../../sql/sample/run_log.sql")),
-    ("sample/control_table.sql", include_str!("../../sql/sample/control_table.sql")),
-];
-
-static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    for (name, text) in FILES {
-        // A template that does not parse is missing from the environment; rendering it then
-        // names it, and tests render them all.
-        let _ = environment.add_template(name, text);
-    }
-    environment
-});
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,6 @@
 //! VARCHAR column turns a seek into a scan.
 
 use super::Dialect;
-use crate::config::TableName;
 
 /// A name as an identifier of the dialect; it cannot leave its quotes.
 pub(crate) fn identifier(dialect: Dialect, name: &str) -> String {
@@ -13,21 +12,6 @@ pub(crate) fn identifier(dialect: Dialect, name: &str) -> String {
         Dialect::Mssql => format!("[{}]", name.replace(']', "]]")),
         Dialect::Sqlite => format!("\"{}\"", name.replace('"', "\"\"")),
     }
-}
-
-/// A column of the row source, which every statement calls `t`.
-pub(crate) fn column(dialect: Dialect, name: &str) -> String {
-    format!("t.{}", identifier(dialect, name))
-}
-
-/// A column of the table that a queue looks times up in, which the statement calls `l`.
-pub(crate) fn lookup_column(dialect: Dialect, name: &str) -> String {
-    format!("l.{}", identifier(dialect, name))
-}
-
-/// A table name of one or more parts.
-pub(crate) fn table(dialect: Dialect, name: &TableName) -> String {
-    name.0.iter().map(|part| identifier(dialect, part)).collect::<Vec<_>>().join(".")
 }
 
 /// A string constant. On SQL Server it is NVARCHAR only where it has to be, because a VARCHAR

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod quoting;
 mod refused;
 
 use std::collections::BTreeSet;
@@ -14,10 +15,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{
-    Dialect, FILES, GAPS_PER_SAMPLE, IndexPurpose, Parameter, Statement, TEMPLATES, TailRequest, Value,
-    create_index, indexes, quote, runnable, sample, seek,
+    Dialect, IndexPurpose, Parameter, Statement, TailRequest, Value, create_index, indexes, runnable, sample,
+    seek,
 };
 use crate::config::{self, Config, Environment, ReadMode, TargetConfig};
+use crate::limits::GAPS_PER_SAMPLE;
+use crate::statement::templates::{FILES, environment};
 
 const DIALECTS: [Dialect; 2] = [Dialect::Mssql, Dialect::Sqlite];
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -85,9 +88,10 @@ fn every_template_is_known_and_can_be_parsed() {
     let known: BTreeSet<String> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(known, files);
     for (name, text) in FILES {
-        let parsed = minijinja::Environment::new().template_from_named_str(name, text).map(|_| ());
-        parsed.unwrap_or_else(|error| panic!("{name}: {error:#}"));
-        assert!(TEMPLATES.get_template(name).is_ok(), "{name}");
+        for dialect in DIALECTS {
+            let parsed = environment(dialect).template_from_named_str(name, text).map(|_| ());
+            parsed.unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        }
     }
 }
 
@@ -138,29 +142,6 @@ fn the_text_of_a_log_s_statement_stays_the_same_from_sample_to_sample() {
             assert_eq!((none.parameters.len(), many.parameters.len()), (expected, expected));
         }
     }
-}
-
-#[test]
-fn names_cannot_leave_their_quotes() {
-    let names =
-        |dialect| ["a b", "x]y", "x\"y", "it's"].map(|name| quote::identifier(dialect, name)).join(" ");
-    assert_eq!(names(Dialect::Mssql), "[a b] [x]]y] [x\"y] [it's]");
-    assert_eq!(names(Dialect::Sqlite), "\"a b\" \"x]y\" \"x\"\"y\" \"it's\"");
-    let table = config::TableName(vec!["dbo".to_owned(), "Job]Queue".to_owned()]);
-    assert_eq!(quote::table(Dialect::Mssql, &table), "[dbo].[Job]]Queue]");
-    assert_eq!(quote::table(Dialect::Sqlite, &table), "\"dbo\".\"Job]Queue\"");
-    assert_eq!(quote::column(Dialect::Mssql, "S"), "t.[S]");
-    assert_eq!(quote::lookup_column(Dialect::Sqlite, "S"), "l.\"S\"");
-}
-
-#[test]
-fn constants_cannot_leave_their_quotes_and_are_nvarchar_only_where_they_must_be() {
-    for dialect in DIALECTS {
-        assert_eq!(quote::literal(dialect, "it's; --"), "'it''s; --'");
-        assert_eq!(quote::literal(dialect, ""), "''");
-    }
-    assert_eq!(quote::literal(Dialect::Mssql, "błąd'"), "N'błąd'''");
-    assert_eq!(quote::literal(Dialect::Sqlite, "błąd'"), "'błąd'''");
 }
 
 fn parameterised() -> Statement {
@@ -375,4 +356,45 @@ fn an_index_holds_what_the_sample_reads_where_the_database_can_have_that() {
     );
     let bare = "    queues:\n      - { name: q, table: T, state: { done_when_set: S } }\n";
     assert_eq!(advice(Dialect::Mssql, bare), ["CREATE INDEX [IX_T_S] ON [T] ([S]);"]);
+}
+
+#[test]
+fn the_catalog_is_asked_by_the_bare_names_of_table_and_columns() {
+    let target = |table: &str| {
+        format!(
+            "    queues:\n      - {{ name: q, table: \"{table}\", where: {{ '[a b]': 1 }}, state: {{ done_when_set: '[it''s]' }} }}\n"
+        )
+    };
+    let asked = |dialect, table: &str| {
+        let config = config(dialect, &target(table));
+        let target = config.sources[0].targets().next().unwrap();
+        seek(dialect, &indexes(target)[0], LOCK_TIMEOUT).unwrap().text
+    };
+    let text = asked(Dialect::Mssql, "[my]]db].dbo.[it's]");
+    for part in [
+        "FROM [my]]db].sys.indexes AS i",
+        "JOIN [my]]db].sys.index_columns AS k",
+        "OBJECT_ID('[my]]db].[dbo].[it''s]')",
+        "wanted.column_name = 'it''s'",
+        "before.column_name IN ('a b')",
+    ] {
+        assert!(text.contains(part), "{part} {text}");
+    }
+    assert!(asked(Dialect::Mssql, "dbo.t").contains("FROM sys.indexes AS i"));
+    let text = asked(Dialect::Sqlite, "main.[it's]");
+    for part in ["pragma_index_list('it''s', 'main')", "pragma_index_info(list.name, 'main')"] {
+        assert!(text.contains(part), "{part} {text}");
+    }
+    assert!(asked(Dialect::Sqlite, "t").contains("pragma_table_info('t')\n"));
+    assert_eq!(
+        advice(Dialect::Sqlite, &target("main.[it's]")),
+        [r#"CREATE INDEX "main"."IX_it's_it's" ON "it's" ("it's");"#]
+    );
+    assert_eq!(
+        advice(Dialect::Mssql, &target("[my]]db].dbo.t")),
+        ["CREATE INDEX [IX_t_it's] ON [my]]db].[dbo].[t] ([it's]) INCLUDE ([a b]);"]
+    );
+    // The name of an index may be longer than that of a table can be.
+    let long = "x".repeat(128);
+    assert!(advice(Dialect::Mssql, &target(&long))[0].contains(&format!("[IX_{long}_it's]")));
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
+use sqlqueue_exporter::limits::GAPS_PER_SAMPLE;
 use sqlqueue_exporter::sample::{Bounds, LogSample};
 use sqlqueue_exporter::state::{Limits, Log, LogRow, Progress, Reading};
-use sqlqueue_exporter::statement::{GAPS_PER_SAMPLE, TailRequest};
+use sqlqueue_exporter::statement::TailRequest;
 
 const LATE: Duration = Duration::from_secs(600);
 const OPEN: Duration = Duration::from_secs(3_600);

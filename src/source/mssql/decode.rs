@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use tiberius::{Column, ColumnData, ColumnType, QueryItem, Row};
 
-use crate::source::{MAX_RESULT_ROWS, Reason, Rows, SourceError, Value};
+use crate::limits::MAX_RESULT_ROWS;
+use crate::source::{Reason, Rows, SourceError, Value};
 
 /// The answer of one statement as it comes in: the first result set that has columns counts,
 /// later ones are skipped.

@@ -8,7 +8,7 @@ use crate::config::{TargetConfig, TargetKind, presets};
 use crate::statement::{Dialect, columns, indexes, quote, sample, seek};
 
 /// The mappings that are executed on a real server.
-const EVERY_MAPPING: &str = include_str!("../../../tests/support/every_mapping.yaml");
+pub(super) const EVERY_MAPPING: &str = include_str!("../../../tests/support/every_mapping.yaml");
 
 /// A target for each preset.
 fn every_preset() -> String {

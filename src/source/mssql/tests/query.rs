@@ -2,7 +2,7 @@
 
 use super::fake::{ATTENTION, DONE_ATTENTION, DONE_ERROR, DONE_MORE, error, nvarchar};
 use super::*;
-use crate::source::MAX_RESULT_ROWS;
+use crate::limits::MAX_RESULT_ROWS;
 
 #[tokio::test]
 async fn integers_of_any_width_and_text_come_back_as_values() {
