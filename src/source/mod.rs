@@ -1,10 +1,11 @@
-//! The databases: how a statement reaches one and how its rows come back as plain values.
+//! Database access: sends a statement and returns its rows as plain values.
 //!
-//! A driver stays behind its own file ([`mssql`], [`sqlite`]); the rest of the program sees
-//! [`Connector`], [`Connection`], [`Rows`] and [`SourceError`] only.
+//! Each driver stays behind its own module ([`mssql`], [`sqlite`]); the rest of the program only sees
+//! [`Connector`], [`Connection`], [`Rows`] and [`SourceError`].
 
 mod advice;
 pub mod mssql;
+mod session;
 pub mod sqlite;
 
 use std::fmt;
@@ -27,17 +28,17 @@ pub use sqlite::SqliteConnector;
 /// A boxed future, so that sources can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The most rows one statement may return before the sample is refused. The statements bound
-/// their rows themselves; this keeps memory bounded should a mapping defeat that.
+/// The most rows that one statement may return before the sample is refused. The statements limit
+/// their rows themselves; this bounds memory should a mapping defeat that.
 pub const MAX_RESULT_ROWS: usize = 20_000;
 
-/// The most characters of an error message: it becomes one line of a log.
+/// The maximum length of an error message in characters: it becomes one line of a log.
 pub const MAX_MESSAGE_CHARS: usize = 500;
 
 /// The connector of a configured source.
 ///
-/// `clock` stands in for the clock of the embedded database, for tests and for the repeatable runs
-/// of the demo; see [`SqliteConnector::new`]. SQL Server always tells its own time.
+/// `clock` replaces the clock of the embedded database, for tests and for the repeatable runs of the
+/// demo; see [`SqliteConnector::new`]. SQL Server always uses its own.
 #[must_use]
 pub fn connector(
     source: &model::Source,
@@ -52,7 +53,7 @@ pub fn connector(
     }
 }
 
-/// The dialect that a configured database speaks.
+/// The SQL dialect of a configured database.
 #[must_use]
 pub const fn dialect(database: &model::Database) -> Dialect {
     match database {
@@ -61,12 +62,12 @@ pub const fn dialect(database: &model::Database) -> Dialect {
     }
 }
 
-/// Knows how to open a connection to one database.
+/// Opens connections to one database.
 pub trait Connector: fmt::Debug + Send + Sync {
-    /// The SQL dialect the database speaks.
+    /// The SQL dialect of the database.
     fn dialect(&self) -> Dialect;
 
-    /// What the database is called in messages: host, port and database, or a file. No secrets.
+    /// The database as messages name it: host, port and database, or a file. Holds no secret.
     fn describe(&self) -> String;
 
     /// Opens one connection and logs in, within `deadline`.
@@ -77,13 +78,13 @@ pub trait Connector: fmt::Debug + Send + Sync {
 pub trait Connection: fmt::Debug + Send {
     /// Runs one statement and returns all its rows, within `deadline`.
     ///
-    /// When the deadline passes the running statement is cancelled on the server, which may take
-    /// up to one second more. Dropping the future gives up the connection as well as the statement.
+    /// When the deadline passes, the running statement is cancelled on the server, which may take up
+    /// to one second more. Dropping the future abandons the connection along with the statement.
     ///
     /// # Errors
     ///
-    /// After an error whose [`SourceError::connection_lost`] is set, the connection must be
-    /// dropped; every further statement on it fails, with that flag set.
+    /// After an error with [`SourceError::connection_lost`] set, the connection must be dropped; every
+    /// further statement on it fails with that flag set.
     fn query<'a>(
         &'a mut self,
         statement: &'a Statement,
@@ -91,7 +92,7 @@ pub trait Connection: fmt::Debug + Send {
     ) -> BoxFuture<'a, Result<Rows, SourceError>>;
 }
 
-/// The rows of one result set, with the names of its columns.
+/// The rows of one result set, with its column names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
     /// Column names, in order.
@@ -112,13 +113,13 @@ pub enum Reason {
     Timeout,
     /// A lock was not granted within the lock timeout.
     LockTimeout,
-    /// Chosen as deadlock victim.
+    /// The statement was chosen as the deadlock victim.
     Deadlock,
     /// The login may not read the object.
     Permission,
     /// A table or column does not exist.
     MissingObject,
-    /// The answer is not of the shape the statement promises.
+    /// The answer does not have the shape that the statement promises.
     Decode,
     /// Anything else.
     Other,
@@ -154,7 +155,7 @@ impl Reason {
         }
     }
 
-    /// Whether the database answered at all: tells a broken target from a database that is down.
+    /// Whether the database answered at all: distinguishes a broken target from a database that is down.
     #[must_use]
     pub const fn database_answered(self) -> bool {
         !matches!(self, Self::Connect | Self::Login | Self::Timeout)
@@ -178,20 +179,20 @@ pub struct SourceError {
 impl SourceError {
     /// An error after which the connection can still be used.
     ///
-    /// The message is kept to one line of [`MAX_MESSAGE_CHARS`] characters: part of it may come
-    /// from a server, and it ends up in logs.
+    /// The message is cut to one line of [`MAX_MESSAGE_CHARS`] characters: part of it may come from a
+    /// server, and it ends up in logs.
     pub fn new(reason: Reason, message: impl AsRef<str>) -> Self {
         Self { reason, message: one_line(message.as_ref()), connection_lost: false, too_many_rows: false }
     }
 
-    /// The statement returned more rows than are read.
+    /// An error for a statement that returned more than [`MAX_RESULT_ROWS`] rows.
     #[must_use]
     pub fn too_many_rows() -> Self {
         let message = format!("the statement returned more than {MAX_RESULT_ROWS} rows");
         Self { too_many_rows: true, ..Self::new(Reason::Decode, message) }
     }
 
-    /// An error after which the connection must be dropped; the message as in [`Self::new`].
+    /// An error after which the connection must be dropped; its message is treated as in [`Self::new`].
     pub fn lost(reason: Reason, message: impl AsRef<str>) -> Self {
         Self { connection_lost: true, ..Self::new(reason, message) }
     }
