@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::DemoError;
+use super::{DemoError, sql};
 
 /// How long a write waits for another writer: SQLite has one write lock for the whole file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,14 +26,14 @@ pub(crate) fn open(file: &Path) -> Result<Connection, DemoError> {
 /// Creates what is missing, and ends the sessions of a demo that ran on this file before.
 pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(include_str!("../../sql/sqlite/schema.sql"))?;
-    transaction.execute_batch(include_str!("../../sql/sqlite/end_sessions.sql"))?;
+    transaction.execute_batch(sql!("schema"))?;
+    transaction.execute_batch(sql!("end_sessions"))?;
     transaction.commit()
 }
 
 /// The database's clock, in the format of every time column.
 pub fn now(connection: &Connection) -> rusqlite::Result<String> {
-    connection.prepare_cached(include_str!("../../sql/sqlite/now.sql"))?.query_one([], |row| row.get(0))
+    connection.prepare_cached(sql!("now"))?.query_one([], |row| row.get(0))
 }
 
 /// Whether the statement only failed because another connection held the write lock too long.

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tracing::info;
 
 use super::super::incident::{Episode, Incident, files};
-use super::super::{DemoDatabase, DemoError, HostClock, queue};
+use super::super::{DemoDatabase, DemoError, HostClock, queue, sql};
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script;
@@ -24,15 +24,11 @@ struct Deed {
     end: &'static str,
 }
 
-const STARVING_JOB: Deed = Deed {
-    begin: include_str!("../../../sql/sqlite/incident/starving_job_begin.sql"),
-    end: include_str!("../../../sql/sqlite/incident/starving_job_end.sql"),
-};
+const STARVING_JOB: Deed =
+    Deed { begin: sql!("incident/starving_job_begin"), end: sql!("incident/starving_job_end") };
 
-const BROKEN_TARGET: Deed = Deed {
-    begin: include_str!("../../../sql/sqlite/incident/broken_target_begin.sql"),
-    end: include_str!("../../../sql/sqlite/incident/broken_target_end.sql"),
-};
+const BROKEN_TARGET: Deed =
+    Deed { begin: sql!("incident/broken_target_begin"), end: sql!("incident/broken_target_end") };
 
 /// What is no table, and yet can go wrong.
 #[derive(Debug, Clone)]
