@@ -1,11 +1,10 @@
-//! What the reasons of failed samples mean, and what to do about them: for people, on the page and in
-//! what `check` prints.
+//! Advice on failed samples: the meaning of each reason and its remedy, for the web page and `check`.
 
 use super::Reason;
 use crate::statement::Dialect;
 
 impl Reason {
-    /// What it means, in plain words; a whole sentence.
+    /// The meaning in plain words: whole sentences.
     #[must_use]
     pub const fn meaning(self, dialect: Dialect) -> &'static str {
         match (self, dialect) {
@@ -39,7 +38,7 @@ impl Reason {
         }
     }
 
-    /// What to do about it; whole sentences.
+    /// The remedy: whole sentences.
     #[must_use]
     pub const fn remedy(self, dialect: Dialect) -> &'static str {
         match (self, dialect) {

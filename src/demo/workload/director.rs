@@ -1,7 +1,7 @@
-//! Who begins an incident and ends it.
+//! The director: begins and ends an incident.
 //!
 //! Most of an incident is how the other actors behave while it lasts, see [`variation`](super::variation).
-//! The rest is done here: once at its beginning, and undone at its end or when the demo is stopped.
+//! The rest is done here, once at its start, and undone at its end or when the demo is stopped.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,29 +15,29 @@ use super::DemoSummary;
 use super::actor::Actor;
 use super::script;
 
-/// How wrong the clock of the exporter's host is set.
+/// How far ahead the clock of the exporter's host is set.
 const AHEAD_MS: i64 = 10_000;
 
-/// What somebody does to a table, and what undoes it.
-struct Deed {
+/// A change to a table, and the statement that undoes it.
+struct TableChange {
     begin: &'static str,
     end: &'static str,
 }
 
-const STARVING_JOB: Deed =
-    Deed { begin: sql!("incident/starving_job_begin"), end: sql!("incident/starving_job_end") };
+const STARVING_JOB: TableChange =
+    TableChange { begin: sql!("incident/starving_job_begin"), end: sql!("incident/starving_job_end") };
 
-const BROKEN_TARGET: Deed =
-    Deed { begin: sql!("incident/broken_target_begin"), end: sql!("incident/broken_target_end") };
+const BROKEN_TARGET: TableChange =
+    TableChange { begin: sql!("incident/broken_target_begin"), end: sql!("incident/broken_target_end") };
 
-/// What is no table, and yet can go wrong.
+/// What can go wrong outside the tables.
 #[derive(Debug, Clone)]
 pub(super) struct Surroundings {
     pub(super) database: DemoDatabase,
     pub(super) host_clock: Arc<HostClock>,
 }
 
-/// Tells the other actors what is wrong, from the beginning of the episode to its end.
+/// Announces the incident to the other actors for as long as it lasts.
 pub(super) async fn director(
     actor: Actor,
     episode: Episode,
