@@ -1,6 +1,5 @@
 //! Reloads: switches to a changed configuration while the exporter runs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -23,12 +22,6 @@ pub struct Reloading {
     pub done: Box<dyn Fn() + Send + Sync>,
     /// Whether a POST to `/-/reload` may request one, too.
     pub over_http: bool,
-}
-
-impl fmt::Debug for Reloading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reloading").field("over_http", &self.over_http).finish_non_exhaustive()
-    }
 }
 
 /// A reload whose caller waits for the outcome; an error is why it was refused.

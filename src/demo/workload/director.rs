@@ -18,18 +18,6 @@ use super::script;
 /// How far ahead the clock of the exporter's host is set.
 const AHEAD_MS: i64 = 10_000;
 
-/// A change to a table, and the statement that undoes it.
-struct TableChange {
-    begin: &'static str,
-    end: &'static str,
-}
-
-const STARVING_JOB: TableChange =
-    TableChange { begin: sql!("incident/starving_job_begin"), end: sql!("incident/starving_job_end") };
-
-const BROKEN_TARGET: TableChange =
-    TableChange { begin: sql!("incident/broken_target_begin"), end: sql!("incident/broken_target_end") };
-
 /// What can go wrong outside the tables.
 #[derive(Debug, Clone)]
 pub(super) struct Surroundings {
@@ -60,8 +48,8 @@ pub(super) async fn director(
 
 async fn begin(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
     match incident {
-        Incident::StarvingJob => execute(actor, STARVING_JOB.begin).await,
-        Incident::BrokenTarget => execute(actor, BROKEN_TARGET.begin).await,
+        Incident::StarvingJob => execute(actor, sql!("incident/starving_job_begin")).await,
+        Incident::BrokenTarget => execute(actor, sql!("incident/broken_target_begin")).await,
         Incident::PoisonJob => {
             actor.database(|db| queue::enqueue(db, script::ENDLESS, Duration::ZERO, u32::MAX).map(drop)).await
         }
@@ -77,8 +65,8 @@ async fn begin(incident: Incident, actor: &Actor, surroundings: &Surroundings) -
 
 async fn end(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
     match incident {
-        Incident::StarvingJob => execute(actor, STARVING_JOB.end).await,
-        Incident::BrokenTarget => execute(actor, BROKEN_TARGET.end).await,
+        Incident::StarvingJob => execute(actor, sql!("incident/starving_job_end")).await,
+        Incident::BrokenTarget => execute(actor, sql!("incident/broken_target_end")).await,
         Incident::DatabaseDown => files::move_back(surroundings.database.file()),
         Incident::StateNotSaved => files::unblock(&surroundings.database.state_file()),
         Incident::ClockSkew => {
