@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     }
     let state_file_is_good = check_state_file(&config)?;
     if !arguments.connect {
-        print("nothing was asked of a database; --connect does that\n")?;
+        print("no database was contacted; --connect also checks the databases\n")?;
         return Ok(if state_file_is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let mut verdict = block_on(check_databases(&config))?;
@@ -50,7 +50,7 @@ fn check_state_file(config: &Config) -> Result<bool, Failure> {
     let (good, finding) = match StateFile::inspect(path) {
         Err(OpenError::InUse(_)) => (true, "in use by a running exporter".to_owned()),
         Ok(Inspected { problem: Some(problem), .. }) => (false, format!("FAILED, {problem}")),
-        Ok(Inspected { is_new: true, .. }) => (true, "not there yet; it can be made".to_owned()),
+        Ok(Inspected { is_new: true, .. }) => (true, "does not exist yet; it can be created".to_owned()),
         Ok(_) => (true, "ok".to_owned()),
     };
     print(&format!("{}: the state file: {finding}\n", path.display()))?;
@@ -178,20 +178,20 @@ impl Database<'_> {
 const fn without(purpose: IndexPurpose) -> &'static str {
     match purpose {
         IndexPurpose::OpenStates => {
-            "no index lets the sample seek by the state, so each one reads rows that are long finished \
+            "no index lets the sample seek by the state, so every sample reads rows that finished long ago \
              (filtered indexes are not looked at)"
         }
         IndexPurpose::OpenRows => {
-            "no index lets the sample seek the rows that are not done, so each one reads rows that are long \
-             finished (filtered indexes are not looked at: one on the rows where this column is NULL may serve)"
+            "no index lets the sample seek the rows that are not done, so every sample reads rows that finished \
+             long ago (filtered indexes are not looked at: one on the rows where this column is NULL may serve)"
         }
         IndexPurpose::NewRows => {
-            "no index lets the sample seek by the id, so each one reads the whole log (filtered indexes are \
-             not looked at)"
+            "no index lets the sample seek by the id, so every sample reads the whole log (filtered indexes \
+             are not looked at)"
         }
         IndexPurpose::RelatedRow => {
-            "no index lets the sample seek the related table by its key, so each job may cost a read of all of \
-             it (filtered indexes are not looked at)"
+            "no index lets the sample seek the related table by its key, so each job may cost a read of the \
+             whole table (filtered indexes are not looked at)"
         }
     }
 }
@@ -224,7 +224,7 @@ fn summary(sample: &Sample) -> String {
 fn failed(name: &str, error: &SourceError, dialect: Dialect) -> String {
     let reason = error.reason.as_str();
     let remedy = if error.too_many_rows {
-        "An answer has some rows for each queue, so that there is a bound."
+        "Each queue takes several rows of the answer, whose number is limited."
     } else {
         error.reason.remedy(dialect)
     };

@@ -63,7 +63,7 @@ fn a_good_file_is_valid_without_asking_a_database() {
         ended.stdout.contains("config.yaml: the configuration is valid: 1 source, 1 target\n"),
         "{ended:?}"
     );
-    assert!(ended.stdout.contains("nothing was asked of a database"), "{ended:?}");
+    assert!(ended.stdout.contains("no database was contacted"), "{ended:?}");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_queue_label_of_too_many_values_is_named_with_what_to_do_about_it() {
     let labelled = queue(", queue_label: Id");
     let why = "  queue q: FAILED (decode), the statement returned more than 20000 rows, one for each state of each value \
                of the column Id, the `queue_label`; name a column of few values, or none, or leave rows out with \
-               `where`\n      An answer has some rows for each queue, so that there is a bound.\n";
+               `where`\n      Each queue takes several rows of the answer, whose number is limited.\n";
     assert!(labelled.stdout.contains(why), "{}", labelled.stdout);
     for keys in ["", ", queue_label: Id, where: { Id: 7 }"] {
         let fine = queue(keys);
