@@ -283,7 +283,7 @@ fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     };
     let good = run_in(folder.path(), &config("state.json"), &["check"]);
     assert_eq!(good.code, Some(0), "{good:?}");
-    assert!(good.stdout.contains("it can be made"), "{good:?}");
+    assert!(good.stdout.contains("it can be created"), "{good:?}");
     // What root made here would keep out the exporter, which is somebody else.
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
