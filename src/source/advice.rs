@@ -46,7 +46,7 @@ impl Reason {
                  ca_file in the configuration; the certificate has to match the host name."
             }
             (Self::Connect, Dialect::Sqlite) => {
-                "Check that the file exists, and that the exporter's user may read it and enter its folders; a relative \
+                "Check whether the file exists, and whether the exporter's user may read it and enter its folders; a relative \
                  path starts from the folder of the configuration file. For a database in WAL mode this user must \
                  also be able to read the -wal and -shm files, or else to write to the folder."
             }

@@ -253,7 +253,7 @@ fn a_missing_database_is_a_failure_that_names_the_file() {
     );
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stdout.contains("FAILED (connect)") && ended.stdout.contains("nowhere.db"), "{ended:?}");
-    assert!(ended.stdout.contains("Check that the file exists"), "{ended:?}");
+    assert!(ended.stdout.contains("Check whether the file exists"), "{ended:?}");
     assert!(!ended.stdout.contains("host") && !ended.stdout.contains("certificate"), "{ended:?}");
     assert!(!Path::new("nowhere.db").exists());
 }
