@@ -1,15 +1,15 @@
-//! Tells the program which commit it was built from, where that can be known.
+//! Build script: passes the commit that the program is built from, where it is known.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Says it where there is no repository, or another one: for packagers.
+/// Sets the commit where there is no repository or another one: for packagers.
 const VARIABLE: &str = "SQLQUEUE_EXPORTER_COMMIT";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed={VARIABLE}");
-    // Moves with each commit and each change of branch.
+    // Changes with each commit and each switch of branch.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {
         println!("cargo:rerun-if-changed={log}");
     }
@@ -19,7 +19,7 @@ fn main() {
     println!("cargo:rustc-env={VARIABLE}={commit}");
 }
 
-/// What git says about the repository that this is, if it is one.
+/// The answer of git, if this is a repository.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -1,13 +1,13 @@
-//! What one scrape costs: encoding 100, 1 000 and 10 000 series in each format.
+//! Cost of one scrape: encodes 100, 1 000 and 10 000 series in each format.
 //!
-//! Run with `cargo bench --bench encoding`. Prints the median time of a page and its cost per
-//! series as a ratio to the smallest page, which shows whether the cost grows with the square of
-//! the series; above 3 it fails.
+//! Run with `cargo bench --bench encoding`. Prints the median time of a page and its cost per series as
+//! a ratio to the smallest page. A growing ratio means that the cost grows faster than the number of
+//! series; above 3 the benchmark fails.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "a benchmark talks and may stop at any surprise"
+    reason = "a benchmark prints, and may panic on anything unexpected"
 )]
 
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ fn main() {
         let mut base = None;
         for wanted in [100, 1_000, 10_000] {
             let exporter = exporter_with(wanted);
-            // As many as the text has lines, whatever the format.
+            // Counted as lines of the text, whatever the format.
             let text = String::from_utf8(exporter.metrics(Format::PrometheusText).unwrap()).unwrap();
             let series = text.lines().filter(|line| !line.starts_with('#')).count();
             let page = exporter.metrics(format).unwrap();
@@ -44,8 +44,8 @@ fn main() {
     }
 }
 
-/// An exporter whose page has at least so many series: run logs with declared steps, which are
-/// there before anything is sampled.
+/// An exporter whose page has at least `series` series: a run log with declared steps, whose series
+/// exist before anything is sampled.
 fn exporter_with(series: usize) -> Exporter {
     // A step has 4 outcomes, a histogram of 17 buckets with sum and count, and its candidates.
     let steps = series / 24 + 1;

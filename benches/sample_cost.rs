@@ -1,4 +1,4 @@
-//! What one sample of a lease queue costs beside a growing history of finished rows.
+//! Cost of one sample of a lease queue beside a growing history of finished rows.
 //!
 //! Run with `cargo bench --bench sample_cost`. Builds one database with 10 thousand and one with
 //! 5 million finished rows (about 700 MB in the temporary folder), each with 1 000 unfinished rows
@@ -10,7 +10,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "a benchmark talks and may stop at any surprise"
+    reason = "a benchmark prints, and may panic on anything unexpected"
 )]
 
 use std::path::Path;
@@ -38,8 +38,8 @@ fn main() {
         build(&file, finished);
         Measured { finished, connection: connect(&runtime, &file), times: Vec::new() }
     });
-    // In turns, so that whatever else the machine does slows both, and so that neither finds the
-    // processor's caches as it left them: a sampler comes back after seconds.
+    // In turns, so that other load on the machine slows both, and so that neither finds the processor's
+    // caches as it left them: a sampler returns after seconds.
     for _ in 0..ROUNDS {
         for database in &mut databases {
             database.measure(&runtime, &statement);
@@ -51,7 +51,7 @@ fn main() {
     assert!(ratio <= MAX_RATIO, "history costs: the ratio is {ratio:.2}");
 }
 
-/// A database, and how long its samples took.
+/// A database and the durations of its samples.
 struct Measured {
     finished: u64,
     connection: Box<dyn Connection>,
@@ -111,7 +111,7 @@ fn build(file: &Path, finished: u64) {
         .unwrap();
 }
 
-/// How many jobs an answer counts, to be sure that it is the right one.
+/// The number of jobs in an answer, as proof that it is the right one.
 fn jobs(rows: &Rows) -> u64 {
     let column = rows.columns.iter().position(|name| name == "jobs").unwrap();
     let counts = rows.rows.iter().map(|row| match row[column] {

@@ -1,7 +1,7 @@
-//! Where the time comes from. Logic takes a [`Clock`]; only this file reads the real one.
+//! Clocks: logic takes a [`Clock`]; only this file reads the machine's.
 //!
-//! The exporter's clock is never compared with a column of a watched table: ages are computed
-//! by the database's own clock. It is used for freshness, for pacing and for the skew gauge.
+//! The exporter's clock is never compared with a column of a watched table: ages are computed by the
+//! database's own clock. The exporter's serves for freshness, pacing and the skew gauge.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// The machine's clock, its monotonic part counted from now.
+    /// The machine's clock; its monotonic time starts now.
     #[must_use]
     pub fn shared() -> SharedClock {
         Arc::new(Self { started: Instant::now() })
@@ -47,7 +47,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved: for tests and for repeatable runs.
+/// A clock that stands still until it is advanced: for tests and repeatable runs.
 #[derive(Debug)]
 pub struct ManualClock {
     start_ms: i64,

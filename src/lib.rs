@@ -1,8 +1,8 @@
 //! `sqlqueue-exporter`: Prometheus metrics from the work-queue and run-log tables of SQL Server.
 //!
 //! Data flows one way: [`config`] -> [`statement`] -> [`source`] -> [`sample`] -> [`state`] ->
-//! [`exposition`] -> [`web`]. Nothing on the right calls back to the left; a scrape never waits for a
-//! database. [`sampler`] drives the first half on an interval, and [`state_file`] keeps what must
+//! [`exposition`] -> [`web`]. Nothing on the right calls back to the left, and a scrape never waits for
+//! a database. [`sampler`] drives the first half at an interval, and [`state_file`] stores what must
 //! survive a restart.
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The binary: everything happens in the library.
+//! The binary: runs the command line of the library.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
--- Makes a user for the exporter, and its login, where there are none yet. Run permissions.sql after it.
+-- Creates a user for the exporter, and its login, unless they exist. Run permissions.sql after it.
 --
 --     cd sql/mssql
 --     export ExporterPassword='...'
 --     sqlcmd -S SERVER -d DATABASE -b -v SchemaName=dbo ExporterUser=sqlqueue -i login.sql
 --
--- sqlcmd takes variables from the environment too, so that no command line has the password in it. Write
--- a single quote in it twice. A user that exists is left as it is. The user of a Windows or Entra account
--- is made by hand:
+-- sqlcmd also takes variables from the environment, so that no command line contains the password. Double a
+-- single quote in it. An existing user is left as it is. Create the user of a Windows or Entra account by
+-- hand:
 --
 --     CREATE USER [sqlqueue] FOR LOGIN [DOMAIN\sqlqueue] WITH DEFAULT_SCHEMA = [dbo];
 --     CREATE USER [sqlqueue] FROM EXTERNAL PROVIDER WITH DEFAULT_SCHEMA = [dbo];
@@ -35,7 +35,7 @@ BEGIN
     END;
     ELSE
     BEGIN
-        -- One may be there already, for another database of the same server.
+        -- It may already exist, for another database on the same server.
         IF SUSER_ID(N'$(ExporterUser)') IS NULL
         BEGIN
             SET @statement = CONCAT(N'CREATE LOGIN [$(ExporterUser)] WITH PASSWORD = N''', @password, N''';');

@@ -1,16 +1,16 @@
--- Everything that is installed, for the parts of the installation and of the uninstallation that are
--- about all of it. Its names are looked up by OBJECT_ID and compared with no column of the catalog,
--- whose collation need not be that of tempdb.
+-- Everything that is installed, for the parts of the installation and the uninstallation that concern all
+-- of it. Names are looked up by OBJECT_ID and never compared with a column of the catalog, whose collation
+-- may differ from that of tempdb.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- No DROP TABLE IF EXISTS: a server that is too old is to be told so, by prepare.sql.
+-- No DROP TABLE IF EXISTS: on a server that is too old, prepare.sql must get to say so.
 IF OBJECT_ID(N'tempdb..#sqlqueue_object') IS NOT NULL
     DROP TABLE #sqlqueue_object;
 CREATE TABLE #sqlqueue_object (
     ObjectKind VARCHAR(9) NOT NULL,
     ObjectName SYSNAME NOT NULL,
-    -- absent, ours, or foreign, before anything was done. What is ours was marked by mark.sql.
+    -- absent, ours, or foreign, before anything was done. mark.sql marks what is ours.
     Standing VARCHAR(7) NULL
 );
 INSERT INTO #sqlqueue_object (ObjectKind, ObjectName)

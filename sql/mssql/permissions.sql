@@ -1,4 +1,4 @@
--- What the exporter may do: the role sqlqueue_exporter, and the user in it. Run it after install.sql and
+-- The exporter's permissions: the role sqlqueue_exporter, and its user. Run it after install.sql and
 -- login.sql; running it again changes nothing.
 --
 --     cd sql/mssql
@@ -8,18 +8,18 @@
 -- no recipient. A mapping of your own that reads another column needs it granted here.
 --
 -- What the other metrics need, and why it is not here:
---   sqlqueue_run_lock_held: nothing. APPLOCK_TEST asks in the name of the database role public, which
---     everybody is in.
+--   sqlqueue_run_lock_held: nothing. APPLOCK_TEST runs as the database role public, which everybody is
+--     in.
 --   rows in flight of a transactional queue: nothing. Everybody sees, in sys.databases, the database that
 --     they are in.
 --   VIEW SERVER STATE, VIEW DATABASE STATE: nothing that the exporter reads needs them.
 --
--- How many connections the login may have: the exporter opens one for each source, and a server cannot
--- be told to allow no more. Resource Governor bounds the requests, processor time and memory of a workload
+-- How many connections the login may have: the exporter opens one for each source, and a server cannot be
+-- configured to allow no more. Resource Governor bounds the requests, processor time and memory of a workload
 -- group, not its connections, in editions that have it (Enterprise and Developer, Standard from SQL Server
 -- 2025, Managed Instance), and by a classifier function, of which a server has one. A logon trigger could
--- count sessions (not on Azure SQL Database), but one that fails keeps every login out, the administrator's
--- too. Neither is done here. In Azure SQL Database the service tier is the bound.
+-- count sessions (not on Azure SQL Database), but one that fails locks out every login,
+-- including the administrator's. Neither is done here. In Azure SQL Database the service tier is the limit.
 :on error exit
 SET XACT_ABORT ON;
 GO
@@ -42,8 +42,8 @@ ON OBJECT::[$(SchemaName)].RunLog TO sqlqueue_exporter;
 GRANT SELECT (NotificationId, Kind, CreatedAt)
 ON OBJECT::[$(SchemaName)].NotificationControl TO sqlqueue_exporter;
 GO
--- `check --connect` looks for the indexes that a sample seeks. A login sees in the catalog what it has a
--- permission on; whether one on columns is enough is not documented, and this one shows no data.
+-- `check --connect` looks for the indexes that a sample seeks. In the catalog a login sees what it has a
+-- permission on; whether a permission on columns is enough is not documented, and this one exposes no data.
 GRANT VIEW DEFINITION ON OBJECT::[$(SchemaName)].JobQueue TO sqlqueue_exporter;
 GRANT VIEW DEFINITION ON OBJECT::[$(SchemaName)].JobAttempt TO sqlqueue_exporter;
 GRANT VIEW DEFINITION ON OBJECT::[$(SchemaName)].WorkQueue TO sqlqueue_exporter;

@@ -1,6 +1,6 @@
--- The first part of the installation: is this the right place, and is the place free?
+-- The first part of the installation: checks that this is the right place and that it is free.
 --
--- Azure counts its versions anew and always has what is needed.
+-- Azure has version numbers of its own and always has what is needed.
 IF CAST(SERVERPROPERTY('EngineEdition') AS INT) BETWEEN 1 AND 4
 AND (
     ISNULL(CAST(SERVERPROPERTY('ProductMajorVersion') AS INT), 0) < 13
@@ -12,8 +12,8 @@ GO
 IF DB_NAME() IN (N'master', N'model', N'msdb', N'tempdb')
     THROW 50011, 'This is a system database. Choose one of your own: sqlcmd -d DATABASE.', 1;
 GO
--- Without this look, CREATE OR ALTER would replace somebody's procedure. What was made here is marked
--- with an extended property.
+-- Without this check, CREATE OR ALTER would replace somebody else's procedure. What was created here is
+-- marked with an extended property.
 DECLARE @foreign SYSNAME = (
     SELECT MIN(w.ObjectName)
     FROM #sqlqueue_object AS w
@@ -30,7 +30,7 @@ END;
 GO
 IF SCHEMA_ID(N'$(SchemaName)') IS NULL
 BEGIN
-    -- In a batch of its own, which CREATE SCHEMA must begin.
+    -- In a batch of its own: CREATE SCHEMA must be its first statement.
     EXEC (N'CREATE SCHEMA [$(SchemaName)]');
     EXEC sys.sp_addextendedproperty
         @name = N'sqlqueue_exporter',

@@ -1,11 +1,11 @@
--- Removes what install.sql made in the schema, with all rows. Running it again changes nothing.
+-- Removes what install.sql created in the schema, with all rows. Running it again changes nothing.
 --
 --     cd sql/mssql
 --     sqlcmd -S SERVER -d DATABASE -b -v SchemaName=dbo -i uninstall.sql
 --
--- It is one transaction. It refuses when the schema has an object of one of the names that install.sql
--- did not make, and when an object of somebody else's cannot do without one of ours (a foreign key). The
--- schema is removed when install.sql made it and nothing else is in it.
+-- It is one transaction. It refuses to run if the schema has an object with one of these names that
+-- install.sql did not create, or if somebody else's object depends on one of ours (a foreign key). The schema
+-- is removed if install.sql created it and nothing else is in it.
 :on error exit
 SET XACT_ABORT ON;
 GO

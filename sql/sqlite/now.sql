@@ -1,2 +1,2 @@
--- The database's clock, as every time column holds it.
+-- The database's clock, in the format of every time column.
 SELECT strftime('%Y-%m-%d %H:%M:%f', 'now');

@@ -1,14 +1,13 @@
 -- The demo's three systems in one SQLite file. Running it again changes nothing.
 --
 -- Times are UTC text, YYYY-MM-DD HH:MM:SS.SSS, always written by the database's clock, so that
--- two of them compare as text. Keys are AUTOINCREMENT because an id must never be given out
--- again after its row was deleted: readers of the logs remember the last id they saw, and a
--- control row remembers a comment by its id.
+-- two of them compare as text. Keys are AUTOINCREMENT because an id must never be
+-- reused after its row was deleted: readers of the logs remember the last id they saw, and a control row
+-- remembers a comment by its id.
 
 -- Lease queue. State: R ready, W working, D done, F failed for good. Attempts counts claims.
--- ClaimedAt and LastError stay behind when an attempt ends, until the next claim or failure.
--- The token of a finished job stays: a worker that lost the answer to its completion can look
--- whether it was its own.
+-- ClaimedAt and LastError remain when an attempt ends, until the next claim or failure. The token of a
+-- finished job remains: a worker that lost the answer to its completion can check whether it was its own.
 CREATE TABLE IF NOT EXISTS JobQueue (
     JobId       INTEGER PRIMARY KEY AUTOINCREMENT,
     State       TEXT    NOT NULL CHECK (State IN ('R', 'W', 'D', 'F')),
@@ -23,7 +22,7 @@ CREATE TABLE IF NOT EXISTS JobQueue (
     FinishedAt  TEXT,
     BusinessKey TEXT,
     Payload     TEXT    NOT NULL,
-    -- Work that nobody owns, or that is owned without end, could never be recovered.
+    -- A job in progress without an owner or an end of its lease could never be recovered.
     CHECK (State <> 'W' OR (ClaimToken IS NOT NULL AND LeaseUntil IS NOT NULL))
 ) STRICT;
 
@@ -31,17 +30,17 @@ CREATE TABLE IF NOT EXISTS JobQueue (
 -- The row id, which ends every index, breaks ties.
 CREATE INDEX IF NOT EXISTS IX_JobQueue_State_AvailableAt ON JobQueue (State, AvailableAt);
 
--- One job a business key, so that enqueuing the same thing twice makes one job.
+-- One job per business key, so that enqueueing the same thing twice adds one job.
 CREATE UNIQUE INDEX IF NOT EXISTS UX_JobQueue_BusinessKey ON JobQueue (BusinessKey)
     WHERE BusinessKey IS NOT NULL;
 
--- For the purge only; holds no unfinished row.
+-- For the purge only; contains no unfinished row.
 CREATE INDEX IF NOT EXISTS IX_JobQueue_Finished ON JobQueue (State, FinishedAt)
     WHERE FinishedAt IS NOT NULL;
 
--- The lease queue's history: one row an attempt, written in the transaction that ended it. Outcome:
+-- The lease queue's history: one row per attempt, written in the transaction that ended it. Outcome:
 -- ok, error, or lost when the lease lapsed and the job was taken away. An attempt without a start
--- was not begun by a claim, but by hand.
+-- was begun by hand, not by a claim.
 CREATE TABLE IF NOT EXISTS JobAttempt (
     AttemptId  INTEGER PRIMARY KEY AUTOINCREMENT,
     JobId      INTEGER NOT NULL,
@@ -65,7 +64,7 @@ CREATE TABLE IF NOT EXISTS WorkQueue (
 
 CREATE INDEX IF NOT EXISTS IX_WorkQueue_TranId ON WorkQueue (TranId);
 
--- Events that notifications are about.
+-- Events that cause notifications.
 CREATE TABLE IF NOT EXISTS Comment (
     CommentId INTEGER PRIMARY KEY AUTOINCREMENT,
     ItemId    INTEGER NOT NULL,
@@ -81,7 +80,7 @@ CREATE TABLE IF NOT EXISTS CustomerOrder (
     RemindAt  TEXT
 ) STRICT;
 
--- One row an event; the unique key is what makes it one message an event.
+-- One row per event; the unique key limits each event to one message.
 CREATE TABLE IF NOT EXISTS NotificationControl (
     NotificationId INTEGER PRIMARY KEY AUTOINCREMENT,
     Kind           TEXT    NOT NULL,
@@ -97,7 +96,7 @@ CREATE TABLE IF NOT EXISTS OutgoingMessage (
     Recipient TEXT NOT NULL
 ) STRICT;
 
--- One row a step and one (Step 'run') a whole run, written when it has ended.
+-- One row per step and one (Step 'run') per run, written when it has ended.
 CREATE TABLE IF NOT EXISTS RunLog (
     RunLogId   INTEGER PRIMARY KEY AUTOINCREMENT,
     Step       TEXT    NOT NULL,
@@ -111,7 +110,7 @@ CREATE TABLE IF NOT EXISTS RunLog (
 
 CREATE INDEX IF NOT EXISTS IX_RunLog_StartedAt ON RunLog (StartedAt);
 
--- Stands in for sp_getapplock, which SQLite has nothing like: one row is one exclusive lock.
+-- Replaces sp_getapplock, which SQLite lacks: one row is one exclusive lock.
 CREATE TABLE IF NOT EXISTS application_lock (
     resource    TEXT PRIMARY KEY NOT NULL,
     holder      TEXT NOT NULL,

@@ -1,15 +1,21 @@
-//! The order of the words on the command line.
+//! Argument order: options may stand before the sub-command.
+//!
+//! Global arguments of clap would do the same, but they appear in the help of every sub-command, and a
+//! sub-command then accepts options that do nothing there.
 
 use std::ffi::OsString;
 
 use clap::Command;
 
-/// The same words with the sub-command first, when options stand before it: `--config.file=x check` is
-/// `check --config.file=x`. So an option is looked at by the sub-command that it is meant for, which
-/// refuses one that it does not have.
+/// Moves the sub-command in front of the options before it: `--config.file=x check` becomes
+/// `check --config.file=x`. So the sub-command itself parses the option, and refuses one that it does
+/// not have.
 ///
-/// Left as they are when there is a word in front of the sub-command that is no option of the program.
-pub(super) fn arranged(words: impl IntoIterator<Item = OsString>, program: &Command) -> Vec<OsString> {
+/// The words stay as they are if any word before the sub-command is not an option of the program.
+pub(super) fn subcommand_first(
+    words: impl IntoIterator<Item = OsString>,
+    program: &Command,
+) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.into_iter().collect();
     if let Some(before) = options_before(&words, program).and_then(|count| words.get_mut(1..count + 2)) {
         before.rotate_right(1);
@@ -17,8 +23,8 @@ pub(super) fn arranged(words: impl IntoIterator<Item = OsString>, program: &Comm
     words
 }
 
-/// How many words, after the program's name, belong to options of the program, when a sub-command
-/// comes next.
+/// The number of words between the program's name and the sub-command, if all of them belong to options
+/// of the program.
 fn options_before(words: &[OsString], program: &Command) -> Option<usize> {
     let mut count = 0;
     loop {
@@ -42,7 +48,7 @@ mod tests {
 
     fn arranged(words: &str) -> String {
         let words = words.split(' ').map(OsString::from);
-        super::arranged(words, &Cli::command()).join(" ".as_ref()).into_string().unwrap_or_default()
+        super::subcommand_first(words, &Cli::command()).join(" ".as_ref()).into_string().unwrap_or_default()
     }
 
     #[test]

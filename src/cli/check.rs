@@ -1,4 +1,4 @@
-//! `check`: what is wrong with a configuration, before it is deployed.
+//! `check`: finds the mistakes in a configuration before it is deployed.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use super::{CheckArgs, Failure, block_on, missing, print};
 use crate::config::{Config, Environment, Global, Source, TargetConfig};
 use crate::sample::{JobState, Sample};
-use crate::source::{self, Connection, Connector, Reason, Rows, SourceError, Value};
+use crate::source::{self, Connection, Reason, Rows, SourceError, Value};
 use crate::state_file::{Inspected, OpenError, StateFile};
 use crate::statement::{self, Dialect, Index, IndexPurpose, TailRequest};
 
 pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     let CheckArgs { config: options, web_config, .. } = arguments;
     let config = options.load(&Environment::process())?;
-    // Its errors are those of a start.
+    // Its errors are the same as at a start.
     web_config.guard()?;
     let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();
     print(&format!(
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     }
     let state_file_is_good = check_state_file(&config)?;
     if !arguments.connect {
-        print("nothing was asked of a database; --connect does that\n")?;
+        print("no database was contacted; --connect also checks the databases\n")?;
         return Ok(if state_file_is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let mut verdict = block_on(check_databases(&config))?;
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(if verdict.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Whether an exporter could go on from the state file. One that is in use is in good hands.
+/// Whether an exporter could continue from the state file. One in use by another exporter counts as good.
 fn check_state_file(config: &Config) -> Result<bool, Failure> {
     let Some(path) = &config.state_file else {
         return Ok(true);
@@ -50,14 +50,14 @@ fn check_state_file(config: &Config) -> Result<bool, Failure> {
     let (good, finding) = match StateFile::inspect(path) {
         Err(OpenError::InUse(_)) => (true, "in use by a running exporter".to_owned()),
         Ok(Inspected { problem: Some(problem), .. }) => (false, format!("FAILED, {problem}")),
-        Ok(Inspected { is_new: true, .. }) => (true, "not there yet; it can be made".to_owned()),
+        Ok(Inspected { is_new: true, .. }) => (true, "does not exist yet; it can be created".to_owned()),
         Ok(_) => (true, "ok".to_owned()),
     };
     print(&format!("{}: the state file: {finding}\n", path.display()))?;
     Ok(good)
 }
 
-/// How many targets are good, and what else was said.
+/// How many targets are good, and how many warnings and failures there were.
 #[derive(Default)]
 struct Verdict {
     good: usize,
@@ -69,143 +69,129 @@ async fn check_databases(config: &Config) -> Result<Verdict, Failure> {
     let mut verdict = Verdict::default();
     for source in &config.sources {
         let connector = source::connector(source, &config.global, None);
+        let dialect = connector.dialect();
         print(&format!("source {}: connecting to {}\n", source.name, connector.describe()))?;
         match connector.connect(config.global.query_timeout).await {
-            Ok(mut connection) => {
+            Ok(connection) => {
                 print("  connected\n")?;
-                check_source(&mut verdict, source, &config.global, &*connector, connection.as_mut()).await?;
+                let mut database = Database { dialect, connection, global: &config.global };
+                database.check(source, &mut verdict).await?;
             }
             Err(error) => {
                 verdict.failures += 1;
-                print(&failed("  ", &error, connector.dialect()))?;
+                print(&failed("  ", &error, dialect))?;
             }
         }
     }
     Ok(verdict)
 }
 
-async fn check_source(
-    verdict: &mut Verdict,
-    source: &Source,
-    global: &Global,
-    connector: &dyn Connector,
-    connection: &mut dyn Connection,
-) -> Result<(), Failure> {
-    for target in source.targets() {
-        let name = format!("  {} {}: ", target.label(), target.target().name);
-        match sample(target, global, connector, connection).await {
-            Ok((sample, took)) => {
-                verdict.good += 1;
-                print(&format!("{name}ok, {} ({} ms)\n", summary(&sample), took.as_millis()))?;
-                check_indexes(verdict, &name, target, global, connector, connection).await?;
-            }
-            Err(error) => {
-                verdict.failures += 1;
-                let error = missing::explained(target, error);
-                print(&failed(&name, &error, connector.dialect()))?;
-                if error.connection_lost {
-                    print("  the connection was lost; the targets after this one were not checked\n")?;
-                    return Ok(());
+/// A database that is being checked.
+struct Database<'a> {
+    dialect: Dialect,
+    connection: Box<dyn Connection>,
+    global: &'a Global,
+}
+
+impl Database<'_> {
+    async fn check(&mut self, source: &Source, verdict: &mut Verdict) -> Result<(), Failure> {
+        for target in source.targets() {
+            let name = format!("  {} {}: ", target.label(), target.target().name);
+            match self.sample(target).await {
+                Ok((sample, took)) => {
+                    verdict.good += 1;
+                    print(&format!("{name}ok, {} ({} ms)\n", summary(&sample), took.as_millis()))?;
+                    self.check_indexes(target, &name, verdict).await?;
                 }
-                // An index may be all that it lacks.
-                if error.reason == Reason::Timeout {
-                    check_indexes(verdict, &name, target, global, connector, connection).await?;
+                Err(error) => {
+                    verdict.failures += 1;
+                    let error = missing::explained(target, error);
+                    print(&failed(&name, &error, self.dialect))?;
+                    if error.connection_lost {
+                        print("  the connection was lost; the targets after this one were not checked\n")?;
+                        return Ok(());
+                    }
+                    // A missing index may be the cause.
+                    if error.reason == Reason::Timeout {
+                        self.check_indexes(target, &name, verdict).await?;
+                    }
                 }
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Warns of the indexes that the sample of a target seeks and that are not there.
-async fn check_indexes(
-    verdict: &mut Verdict,
-    name: &str,
-    target: TargetConfig<'_>,
-    global: &Global,
-    connector: &dyn Connector,
-    connection: &mut dyn Connection,
-) -> Result<(), Failure> {
-    for index in statement::indexes(target) {
-        if let Some(warning) = missing_index(&index, global, connector, connection).await? {
-            verdict.warnings += 1;
-            print(&format!("{name}warning, {warning}\n"))?;
+    /// The first sample of a target and how long it took. Also tries the second sample of a log, which
+    /// is another statement.
+    async fn sample(&mut self, target: TargetConfig<'_>) -> Result<(Sample, Duration), SourceError> {
+        let started = tokio::time::Instant::now();
+        let sample = self.read(target, &TailRequest::Head).await?;
+        let took = started.elapsed();
+        if let Some(bounds) = sample.bounds() {
+            let next = TailRequest::After { watermark: bounds.newest_id.unwrap_or(0), gaps: Vec::new() };
+            self.read(target, &next).await?;
         }
+        Ok((sample, took))
     }
-    Ok(())
-}
 
-/// The first sample of a target and how long it took. Of a log the second one is tried too: it is
-/// another statement.
-async fn sample(
-    target: TargetConfig<'_>,
-    global: &Global,
-    connector: &dyn Connector,
-    connection: &mut dyn Connection,
-) -> Result<(Sample, Duration), SourceError> {
-    let started = tokio::time::Instant::now();
-    let sample = ask(target, &TailRequest::Head, global, connector, connection).await?;
-    let took = started.elapsed();
-    if let Some(bounds) = sample.bounds() {
-        let next = TailRequest::After { watermark: bounds.newest_id.unwrap_or(0), gaps: Vec::new() };
-        ask(target, &next, global, connector, connection).await?;
+    async fn read(&mut self, target: TargetConfig<'_>, request: &TailRequest) -> Result<Sample, SourceError> {
+        let statement = statement::sample(self.dialect, target, request, self.global.lock_timeout)
+            .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
+        Sample::read(target, self.connection.query(&statement, self.global.query_timeout).await)
     }
-    Ok((sample, took))
-}
 
-async fn ask(
-    target: TargetConfig<'_>,
-    request: &TailRequest,
-    global: &Global,
-    connector: &dyn Connector,
-    connection: &mut dyn Connection,
-) -> Result<Sample, SourceError> {
-    let statement = statement::sample(connector.dialect(), target, request, global.lock_timeout)
-        .map_err(|error| SourceError::new(Reason::Other, error.to_string()))?;
-    Sample::read(target, connection.query(&statement, global.query_timeout).await)
-}
-
-/// A warning when a sample cannot seek for want of an index.
-async fn missing_index(
-    index: &Index<'_>,
-    global: &Global,
-    connector: &dyn Connector,
-    connection: &mut dyn Connection,
-) -> Result<Option<String>, Failure> {
-    let dialect = connector.dialect();
-    let statement = statement::seek(dialect, index, global.lock_timeout)?;
-    let answer = match connection.query(&statement, global.query_timeout).await {
-        Ok(rows) => rows,
-        Err(error) => return Ok(Some(format!("the indexes could not be looked up: {error}"))),
-    };
-    if has_index(&answer) {
-        return Ok(None);
+    /// Warns about indexes that the sample of a target seeks and that do not exist.
+    async fn check_indexes(
+        &mut self,
+        target: TargetConfig<'_>,
+        name: &str,
+        verdict: &mut Verdict,
+    ) -> Result<(), Failure> {
+        for index in statement::indexes(target) {
+            if let Some(warning) = self.missing_index(&index).await? {
+                verdict.warnings += 1;
+                print(&format!("{name}warning, {warning}\n"))?;
+            }
+        }
+        Ok(())
     }
-    Ok(Some(format!(
-        "{}; create one:\n      {}",
-        without(index.purpose),
-        statement::create_index(dialect, index)?.trim_end()
-    )))
+
+    /// The warning about an index, if it is missing.
+    async fn missing_index(&mut self, index: &Index<'_>) -> Result<Option<String>, Failure> {
+        let statement = statement::seek(self.dialect, index, self.global.lock_timeout)?;
+        let answer = match self.connection.query(&statement, self.global.query_timeout).await {
+            Ok(rows) => rows,
+            Err(error) => return Ok(Some(format!("the indexes could not be looked up: {error}"))),
+        };
+        if has_index(&answer) {
+            return Ok(None);
+        }
+        Ok(Some(format!(
+            "{}; create one:\n      {}",
+            without(index.purpose),
+            statement::create_index(self.dialect, index)?.trim_end()
+        )))
+    }
 }
 
-/// What it means that an index is missing.
+/// The cost of a missing index.
 const fn without(purpose: IndexPurpose) -> &'static str {
     match purpose {
         IndexPurpose::OpenStates => {
-            "no index lets the sample seek by the state, so each one reads rows that are long finished \
+            "no index lets the sample seek by the state, so every sample reads rows that finished long ago \
              (filtered indexes are not looked at)"
         }
         IndexPurpose::OpenRows => {
-            "no index lets the sample seek the rows that are not done, so each one reads rows that are long \
-             finished (filtered indexes are not looked at: one on the rows where this column is NULL may serve)"
+            "no index lets the sample seek the rows that are not done, so every sample reads rows that finished \
+             long ago (filtered indexes are not looked at: one on the rows where this column is NULL may serve)"
         }
         IndexPurpose::NewRows => {
-            "no index lets the sample seek by the id, so each one reads the whole log (filtered indexes are \
-             not looked at)"
+            "no index lets the sample seek by the id, so every sample reads the whole log (filtered indexes \
+             are not looked at)"
         }
         IndexPurpose::RelatedRow => {
-            "no index lets the sample seek the related table by its key, so each job may cost a read of all of \
-             it (filtered indexes are not looked at)"
+            "no index lets the sample seek the related table by its key, so each job may cost a read of the \
+             whole table (filtered indexes are not looked at)"
         }
     }
 }
@@ -214,7 +200,7 @@ fn has_index(rows: &Rows) -> bool {
     rows.rows.iter().flatten().any(|value| matches!(value, Value::Text(_)))
 }
 
-/// What a good sample says, in one line.
+/// A good sample in one line.
 fn summary(sample: &Sample) -> String {
     match sample {
         Sample::Queue(sample) => {
@@ -238,7 +224,7 @@ fn summary(sample: &Sample) -> String {
 fn failed(name: &str, error: &SourceError, dialect: Dialect) -> String {
     let reason = error.reason.as_str();
     let remedy = if error.too_many_rows {
-        "An answer has some rows for each queue, so that there is a bound."
+        "Each queue takes several rows of the answer, whose number is limited."
     } else {
         error.reason.remedy(dialect)
     };

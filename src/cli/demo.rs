@@ -1,4 +1,4 @@
-//! `demo`: the whole thing on an embedded database with simulated workers.
+//! `demo`: the exporter on an embedded database with simulated workers.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: DemoArgs) -> Result<ExitCode, Failure> {
     match folder {
         Some(folder) => run_in(&web, server, &demo_options(folder), "the files stay")?,
         None => {
-            // Removed when it goes out of scope.
+            // Deleted when it goes out of scope.
             let temporary = tempfile::Builder::new().prefix("sqlqueue-exporter-demo-").tempdir()?;
             let folder = PathBuf::from(temporary.path());
             run_in(&web, server, &demo_options(folder), "the files are removed")?;
@@ -74,7 +74,7 @@ async fn run_database(
     print(&demo::banner(database, demo_options, &urls))?;
     print(&format!("Ctrl-C stops it; {afterwards}.\n"))?;
 
-    // Either half takes the other one down: a demo without workload shows nothing.
+    // When either half ends, the other ends too: a demo without a workload shows nothing.
     let stop = CancellationToken::new();
     let host_clock = HostClock::new(SystemClock::shared());
     let exporter = Exporter::new(config, host_clock.clone())?;
@@ -100,7 +100,7 @@ async fn run_database(
     Ok(())
 }
 
-/// What to open, with the port that was really taken.
+/// The pages to open, with the port actually bound.
 fn urls(listeners: &[TcpListener], web: &web::Options) -> Vec<(&'static str, String)> {
     let Some(address) = listeners.first().and_then(|listener| listener.local_addr().ok()) else {
         return Vec::new();

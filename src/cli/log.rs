@@ -1,4 +1,4 @@
-//! The log: on standard error, in the formats that Prometheus programs write.
+//! The log: written to standard error, in the formats of Prometheus' own programs.
 
 use clap::ValueEnum;
 use tracing_subscriber::filter::LevelFilter;
@@ -9,14 +9,14 @@ use tracing_subscriber::{Layer as _, filter::Targets};
 /// How much to log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
-    /// Everything this program has to say; of its libraries, warnings.
+    /// Everything from this program, and warnings from its libraries.
     Debug,
-    /// What an operator may want to know.
+    /// Events of interest to an operator.
     #[default]
     Info,
-    /// What went wrong.
+    /// Failures that the program recovers from.
     Warn,
-    /// What this program cannot recover from.
+    /// Failures that it cannot recover from.
     Error,
 }
 
@@ -30,7 +30,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts the log. Once a process: a second call changes nothing.
+/// Starts the log, once per process: a second call changes nothing.
 pub(super) fn start(level: LogLevel, format: LogFormat) {
     let level = match level {
         LogLevel::Debug => LevelFilter::DEBUG,
@@ -39,8 +39,8 @@ pub(super) fn start(level: LogLevel, format: LogFormat) {
         LogLevel::Error => LevelFilter::ERROR,
     };
     let layer = match format {
-        // Without the names of modules and spans: a line has each key once, and `target` is what
-        // the sampler calls its table.
+        // Without the names of modules and spans: each key appears once a line, and `target` is the
+        // sampler's name for its table.
         LogFormat::Logfmt => tracing_logfmt::builder()
             .with_target(false)
             .with_span_name(false)
@@ -50,18 +50,18 @@ pub(super) fn start(level: LogLevel, format: LogFormat) {
             .boxed(),
         LogFormat::Json => tracing_subscriber::fmt::layer().json().with_writer(std::io::stderr).boxed(),
     };
-    // Fails when a log was started before, which is as good.
+    // Fails when a log was started before, which is just as good.
     let _ = tracing_subscriber::registry().with(layer.with_filter(filter(level))).try_init();
 }
 
-/// What of all that is said reaches the log.
+/// Which events reach the log.
 fn filter(level: LevelFilter) -> Targets {
     Targets::new()
-        // The libraries never speak below WARN, whatever the level.
+        // Libraries log warnings and errors only, whatever the level.
         .with_default(level.min(LevelFilter::WARN))
         .with_target("sqlqueue_exporter", level)
-        // The driver logs every error that a server sends, and hands it over as a value too, which
-        // the sampler logs once and with its target. Its trace shows the login packet.
+        // The driver logs every error that a server sends and also returns it; the sampler logs it once,
+        // with its target. The driver's trace shows the login packet.
         .with_target("tiberius", LevelFilter::OFF)
 }
 

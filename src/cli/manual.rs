@@ -1,4 +1,4 @@
-//! `completions` and `man`: what clap knows of the command line, for shells and for readers.
+//! `completions` and `man`: shell completions and manual pages, generated from the command line.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::{Cli, Failure, VERSION, print};
 
-/// The completions of one shell.
+/// Prints the completions for one shell.
 pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     let mut command = Cli::command();
     let name = command.get_name().to_owned();
@@ -17,10 +17,10 @@ pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A page of the manual: of the program, or of one of its sub-commands.
+/// Prints the manual page of the program or of one of its sub-commands.
 pub(super) fn page(command: Option<&str>) -> Result<ExitCode, Failure> {
     let mut program = Cli::command();
-    // Gives the sub-commands the whole of their names.
+    // Sets the full names of the sub-commands.
     program.build();
     let shown = match command {
         None => &program,

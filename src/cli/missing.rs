@@ -1,16 +1,16 @@
-//! A column that is missing, named by the key of the configuration that wants it.
+//! Missing columns: adds the configuration keys that name the column to the database's error.
 
 use crate::config::{MappedColumn, TargetConfig};
 use crate::source::{Reason, SourceError};
 
-/// What SQLite says before the name, which has the statement's alias of the table in front of it.
+/// SQLite's words before the name, which is qualified with the statement's alias of the table.
 const SQLITE: &str = "no such column: ";
 
-/// What the driver of SQL Server says before the server's words, in whatever language, in which the name
-/// stands in quotes.
+/// The start of the error from SQL Server. The server's own words follow, in whatever language, with the
+/// name in quotes.
 const MSSQL: &str = "error 207, ";
 
-/// The error, with the keys of the target that name the column that is missing, if one is.
+/// The error, with the keys of the target that name the missing column, if a column is missing.
 pub(super) fn explained(target: TargetConfig<'_>, error: SourceError) -> SourceError {
     if error.reason != Reason::MissingObject {
         return error;

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: options, sub-commands and exit codes.
 
 mod arguments;
 mod check;
@@ -26,7 +26,7 @@ use crate::demo::Incident;
 
 /// Prometheus metrics from the work-queue and run-log tables of SQL Server.
 ///
-/// Samples the tables named in the configuration on an interval, with statements that `sql` prints,
+/// Samples the tables named in the configuration at an interval, with the statements that `sql` prints,
 /// and serves the result on /metrics. Without a sub-command it serves.
 #[derive(Debug, Parser)]
 #[command(
@@ -35,8 +35,8 @@ use crate::demo::Incident;
     args_conflicts_with_subcommands = true,
     after_help = "Try it now, without a database:  sqlqueue-exporter demo\n\
                   Before you deploy:               sqlqueue-exporter check --connect --config.file=FILE\n\n\
-                  Ends with 0 when all is well (also when it was told to stop), with 1 when something is wrong\n\
-                  with the configuration, a database or the start, and with 2 when the command line is wrong."
+                  Exits with 0 when all is well (also after a request to stop), with 1 when the configuration,\n\
+                  a database or the start fails, and with 2 when the command line is wrong."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -51,27 +51,27 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("SQLQ
 enum Command {
     /// Sample the tables and serve the metrics (the default).
     Serve(ServeArgs),
-    /// Say what is wrong with a configuration before it is deployed.
+    /// Find the mistakes in a configuration before it is deployed.
     ///
-    /// Reads the configuration and reports every mistake with file, line and key. With --connect it
-    /// also logs in to each database, takes one sample of each target and looks for the indexes
-    /// that the statements seek. Exits with 1 when something is wrong.
+    /// Reads the configuration and reports every mistake with its file, line and key. With --connect it
+    /// also logs in to each database, takes one sample of each target and looks for the indexes that the
+    /// statements need. Exits with 1 when it finds a mistake.
     Check(CheckArgs),
     /// Print every statement that a configuration would run, ready to paste into a query window.
     Sql(ConfigOptions),
-    /// Print what makes a shell complete this program's options, for example
+    /// Print the shell completions, for example
     /// `sqlqueue-exporter completions bash >/etc/bash_completion.d/sqlqueue-exporter`.
     Completions {
         /// The shell.
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print a page of the manual: `sqlqueue-exporter man check | man -l -`.
+    /// Print a manual page: `sqlqueue-exporter man check | man -l -`.
     Man {
-        /// The sub-command that it is about; without one, the program.
+        /// The sub-command to describe; without one, the whole program.
         command: Option<String>,
     },
-    /// Run the whole thing on an embedded database with simulated workers and notification runs.
+    /// Run a demo: the exporter on an embedded database with simulated workers and notification runs.
     Demo(DemoArgs),
 }
 
@@ -84,13 +84,13 @@ struct ServeArgs {
     #[command(flatten)]
     web_config: WebConfigOptions,
 
-    /// Serve on the sockets that systemd opened (socket activation) instead of opening any.
+    /// Serve on the sockets that systemd opened (socket activation) instead of opening its own.
     #[arg(long = "web.systemd-socket", conflicts_with = "listen_addresses")]
     systemd_socket: bool,
 
-    /// Let a POST to /-/reload make the exporter read its configuration again, as SIGHUP does.
+    /// Let a POST to /-/reload reload the configuration, as SIGHUP does.
     ///
-    /// Whoever reaches the port can then do so; it is off unless asked for, as in Prometheus.
+    /// Anybody who reaches the port can then reload, so it is off by default, as in Prometheus.
     #[arg(long = "web.enable-lifecycle")]
     enable_lifecycle: bool,
 
@@ -115,32 +115,32 @@ struct CheckArgs {
 
 #[derive(Debug, Args)]
 struct DemoArgs {
-    /// The seed of all that is random in the demo: the same seed makes the same decisions.
+    /// The seed of everything random in the demo: the same seed makes the same decisions.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// How fast it goes: 2 halves every pause, duration, lease and objective. Between 0.1 and 100.
+    /// How fast time passes: 2 halves every pause, duration, lease and objective. Between 0.1 and 100.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
     speed: f64,
 
-    /// Cause this incident, and say what to look at.
+    /// Cause this incident, and show what to look at.
     #[arg(long, value_name = "NAME", value_enum)]
     incident: Option<Incident>,
 
-    /// How long all goes well before the incident, whatever the speed; without it, 30s at speed 1, or for
-    /// as long as the incident needs a past.
+    /// How long all goes well before the incident, in real time. Default: 30s at speed 1, or longer where
+    /// the incident needs a past.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, requires = "incident")]
     incident_after: Option<Duration>,
 
-    /// How long the incident lasts, whatever the speed; without it, until the demo is stopped.
+    /// How long the incident lasts, in real time. Default: until the demo is stopped.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, requires = "incident")]
     incident_for: Option<Duration>,
 
     /// Keep the files in this folder instead of a temporary one.
     ///
     /// They are the database (demo.sqlite), the exporter's configuration (sqlqueue-exporter.yaml) and its
-    /// state (state.json). A database that is there is continued; a configuration that no demo wrote is
-    /// left alone, and the demo does not start.
+    /// state (state.json). The demo continues a database that it finds there. It refuses to start where a
+    /// sqlqueue-exporter.yaml stands that no demo wrote.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 
@@ -152,9 +152,10 @@ struct DemoArgs {
     log: LogOptions,
 }
 
-/// Parses the command line and does what it says.
+/// Parses the command line and runs the sub-command.
 pub fn run() -> ExitCode {
-    let Cli { serve, command } = Cli::parse_from(arguments::arranged(std::env::args_os(), &Cli::command()));
+    let Cli { serve, command } =
+        Cli::parse_from(arguments::subcommand_first(std::env::args_os(), &Cli::command()));
     let command = command.unwrap_or(Command::Serve(serve));
     if let Some(log) = command.log() {
         log::start(log.log_level, log.log_format);
@@ -170,7 +171,7 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            // Standard error may be closed; there is nobody left to tell.
+            // Standard error may be closed; then nobody is left to read this.
             let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::FAILURE
         }
@@ -178,7 +179,7 @@ pub fn run() -> ExitCode {
 }
 
 impl Command {
-    /// How to log; nothing of the others is worth a log.
+    /// The log options; sub-commands that only print have no log.
     const fn log(&self) -> Option<&LogOptions> {
         match self {
             Self::Serve(arguments) => Some(&arguments.log),
@@ -189,15 +190,15 @@ impl Command {
     }
 }
 
-/// How long requests in flight may take to finish when the process is told to stop; with
-/// [`LAST_WAIT`] it is gone within 5 s.
+/// How long requests in flight may take to finish once the process is asked to stop; together with
+/// [`LAST_WAIT`] it exits within 5 s.
 const GRACE: Duration = Duration::from_secs(3);
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// What ends a sub-command: a message for a person.
+/// Why a sub-command failed: a message for the user.
 type Failure = Box<dyn std::error::Error>;
 
-/// Writes to standard output; a reader that went away (`| head`) is not an error.
+/// Writes to standard output. A reader that closes it early (`| head`) is not an error.
 fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -205,8 +206,8 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Runs what waits for something. A thread that hangs in a database or on a disk does not keep the
-/// process from ending.
+/// Runs a future to its end. A thread that hangs in a database or on a disk does not keep the process
+/// from exiting.
 fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(work);

@@ -1,4 +1,4 @@
-//! Options that several sub-commands have.
+//! Options shared by several sub-commands.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use super::{Failure, GRACE, LogFormat, LogLevel};
 use crate::config::{self, Config, ConfigError, Environment, WebConfig, WebConfigFile};
 use crate::web::{self, Guard, TelemetryPath};
 
-/// Which databases and tables.
+/// The configuration: databases and tables.
 #[derive(Debug, Args)]
 pub(super) struct ConfigOptions {
-    /// The YAML file that says which databases and tables to watch; or a folder, or a pattern.
+    /// The YAML file with the databases and tables to watch; or a folder, or a pattern.
     ///
-    /// The YAML files of a folder (or those that a pattern such as '/etc/exporter/*.yaml' matches)
-    /// are one configuration: settings for all sources stand in one of them, and each has sources of
-    /// its own. SIGHUP makes the exporter read it again.
+    /// The YAML files in a folder (or those that a pattern such as '/etc/exporter/*.yaml' matches) form
+    /// one configuration: one of them holds the settings for all sources, and each adds its own sources.
+    /// SIGHUP makes the exporter read them again.
     #[arg(
         long = "config.file",
         value_name = "FILE",
@@ -25,10 +25,10 @@ pub(super) struct ConfigOptions {
     config_file: PathBuf,
 }
 
-/// Where the pages are.
+/// The web server's addresses and paths.
 #[derive(Debug, Args)]
 pub(super) struct WebOptions {
-    /// Where to serve: HOST:PORT, [IPV6]:PORT, or :PORT for every address. Repeatable.
+    /// The address to serve on: HOST:PORT, [IPV6]:PORT, or :PORT for every address. Repeatable.
     #[arg(
         long = "web.listen-address",
         value_name = "ADDRESS",
@@ -41,20 +41,20 @@ pub(super) struct WebOptions {
     pub(super) telemetry_path: TelemetryPath,
 }
 
-/// Who may see the pages.
+/// Access to the web server.
 #[derive(Debug, Args)]
 pub(super) struct WebConfigOptions {
-    /// A YAML file with the TLS certificate and the users of the pages, in Prometheus' format.
+    /// A YAML file with the TLS certificate and the users of the web server, in Prometheus' format.
     ///
-    /// It is the web configuration of the exporter-toolkit, so one file may serve all exporters: TLS
-    /// with certificates of clients, users, HTTP headers and a rate limit. The file and the
-    /// certificates that it names are read again when they change; after a mistake the exporter says
-    /// so, and goes on as before.
+    /// The format is the web configuration of the exporter-toolkit, so one file can serve all exporters:
+    /// TLS with client certificates, users, HTTP headers and a rate limit. The file and the certificates
+    /// that it names are read again when they change; a mistake in them is logged, and the previous
+    /// settings stay in force.
     #[arg(long = "web.config.file", value_name = "FILE")]
     pub(super) web_config_file: Option<PathBuf>,
 }
 
-/// What is logged, and how.
+/// The log's level and format.
 #[derive(Debug, Args)]
 pub(super) struct LogOptions {
     /// How much to log.
@@ -67,7 +67,7 @@ pub(super) struct LogOptions {
 }
 
 impl ConfigOptions {
-    /// Reads the configuration.
+    /// Reads and checks the configuration.
     pub(super) fn load(&self, environment: &Environment) -> Result<Config, Failure> {
         config::load(&self.config_file, environment).map_err(|error| {
             if is_missing(&error) {
@@ -79,7 +79,7 @@ impl ConfigOptions {
         })
     }
 
-    /// Where it is.
+    /// The path as given.
     pub(super) fn path(&self) -> &Path {
         &self.config_file
     }
@@ -90,7 +90,7 @@ fn is_missing(error: &ConfigError) -> bool {
 }
 
 impl WebConfigOptions {
-    /// Who may see the pages; reads the web configuration, if there is one.
+    /// The access rules of the web server, from the web configuration if there is one.
     pub(super) fn guard(&self) -> Result<Guard, Failure> {
         Ok(match &self.web_config_file {
             Some(file) => {
@@ -103,7 +103,7 @@ impl WebConfigOptions {
 }
 
 impl WebOptions {
-    /// How the web server behaves.
+    /// The options of the web server.
     pub(super) fn with(&self, guard: Guard) -> web::Options {
         web::Options { telemetry_path: self.telemetry_path.clone(), grace: GRACE, ..web::Options::new(guard) }
     }

@@ -1,4 +1,4 @@
-//! `serve`: sample and serve until told to stop.
+//! `serve`: samples and serves until asked to stop.
 
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &ServeArgs) -> Result<ExitCode, Failure> {
 
 async fn serve(arguments: &ServeArgs, config: Config, web: web::Options) -> Result<(), Failure> {
     let stop = stop_signal();
-    // Bound before anything is sampled: a port that is taken is told at once.
+    // Bound before anything is sampled, so that a port in use is reported at once.
     let listeners = if arguments.systemd_socket {
         service::sockets()?
     } else {
@@ -41,7 +41,7 @@ async fn serve(arguments: &ServeArgs, config: Config, web: web::Options) -> Resu
         stop.await;
         service::stopping();
     };
-    // The sockets are open: whoever connects from now on is served.
+    // The sockets are open: clients that connect from now on are served.
     service::ready();
     tokio::select! {
         served = exporter.run(listeners, web, Some(reloading), stop) => served?,
@@ -51,13 +51,13 @@ async fn serve(arguments: &ServeArgs, config: Config, web: web::Options) -> Resu
     Ok(())
 }
 
-/// A message each time that the process is asked to read its configuration again: SIGHUP.
+/// A message for each request to read the configuration again: SIGHUP.
 fn reload_signal() -> mpsc::Receiver<()> {
     let (asking, asked) = mpsc::channel(1);
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        // Registered before anything is started, so that an early signal does not end the process.
+        // Registered before anything starts, so that an early signal does not end the process.
         if let Ok(mut hangups) = signal(SignalKind::hangup()) {
             tokio::spawn(
                 async move { while hangups.recv().await.is_some() && asking.send(()).await.is_ok() {} },
@@ -69,8 +69,8 @@ fn reload_signal() -> mpsc::Receiver<()> {
     asked
 }
 
-/// Resolves when the process is asked to stop: SIGTERM or SIGINT. Listens from the call on, so that
-/// a signal that comes while the program is still starting ends it in order too.
+/// Resolves when the process is asked to stop: SIGTERM or SIGINT. Listens from the moment of the call,
+/// so that a signal during the start also ends the program in order.
 pub(super) fn stop_signal() -> impl Future<Output = ()> {
     #[cfg(unix)]
     let terminate = {

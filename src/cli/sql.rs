@@ -1,4 +1,4 @@
-//! `sql`: every statement that a configuration would run.
+//! `sql`: prints every statement that a configuration would run.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

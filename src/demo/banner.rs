@@ -1,12 +1,11 @@
-//! What the demo says of itself on the terminal.
+//! The demo's banner: what runs, what to open and what will go wrong.
 
 use std::fmt::Write as _;
 
 use super::{DemoDatabase, DemoOptions, Episode, TEMPO, workload};
 use crate::config::duration;
 
-/// What the demo runs and what to open. `urls` are the pages that the caller serves, each with what it
-/// shows.
+/// The banner. `urls` are the pages that the caller serves, each with its name.
 #[must_use]
 pub fn banner(database: &DemoDatabase, options: &DemoOptions, urls: &[(&str, String)]) -> String {
     let mut text = format!(
@@ -37,7 +36,7 @@ pub fn banner(database: &DemoDatabase, options: &DemoOptions, urls: &[(&str, Str
     text
 }
 
-/// What will happen, when, and where to look.
+/// The incident: what will happen, when, and where to look.
 fn guidance(episode: Episode, speed: f64) -> String {
     let facts = episode.incident.facts();
     let after = duration::text(episode.after);

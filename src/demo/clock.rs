@@ -1,4 +1,4 @@
-//! The clock of the exporter's host, which an incident can set wrong.
+//! The clock of the exporter's host: an incident can set it wrong.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,13 +14,13 @@ pub struct HostClock {
 }
 
 impl HostClock {
-    /// A clock that shows the same as the one that is right.
+    /// A clock that shows the same time as the right one.
     #[must_use]
     pub fn new(right: SharedClock) -> Arc<Self> {
         Arc::new(Self { right, ahead_ms: AtomicI64::new(0) })
     }
 
-    /// Sets the wall clock ahead; 0 sets it right again.
+    /// Sets the wall clock ahead by `ms` milliseconds; 0 sets it right again.
     pub(super) fn set_ahead(&self, ms: i64) {
         self.ahead_ms.store(ms, Ordering::SeqCst);
     }

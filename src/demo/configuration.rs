@@ -1,4 +1,4 @@
-//! The exporter configuration of the demo, in proportion to its speed.
+//! The demo's exporter configuration, scaled to its speed.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use minijinja::{Environment, context};
 use super::DemoError;
 use crate::config::duration;
 
-/// How each configuration that a demo wrote begins.
+/// The start of each configuration that a demo writes.
 const MARK: &[u8] = b"# Written by the demo;";
 
-/// Whether a demo wrote this, so that another one may write over it.
+/// Whether a demo wrote this, so that another one may overwrite it.
 pub(super) fn is_of_a_demo(text: &[u8]) -> bool {
     text.starts_with(MARK)
 }
@@ -18,12 +18,12 @@ pub(super) fn is_of_a_demo(text: &[u8]) -> bool {
 /// The configuration for a database file.
 pub(super) fn yaml(file: &str, speed: f64) -> Result<String, DemoError> {
     let mut environment = Environment::new();
-    // So many milliseconds at speed 1, but not less than the second number.
+    // A time in milliseconds at speed 1, and the least that it becomes at other speeds.
     environment.add_filter("paced", move |ms: u64, least: Option<u64>| {
         let least = Duration::from_millis(least.unwrap_or(100));
         duration::text(Duration::from_millis(ms).div_f64(speed).max(least))
     });
-    // A JSON string is also a YAML one, whatever the path is made of.
+    // A JSON string is also a YAML string, whatever the path contains.
     let file = serde_json::Value::from(file).to_string();
     Ok(environment.render_str(include_str!("sqlqueue-exporter.yaml"), context! { file })?)
 }

@@ -1,4 +1,4 @@
-//! The demo's folder: the database, and the exporter configuration beside it.
+//! The demo's folder: the database and the exporter configuration.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ const DATABASE_FILE: &str = "demo.sqlite";
 /// The exporter configuration's file name in the demo's folder.
 const CONFIG_FILE: &str = "sqlqueue-exporter.yaml";
 
-/// The file name of the exporter's state in the demo's folder; the configuration names it, too.
+/// The exporter's state file in the demo's folder; the configuration has the same name.
 const STATE_FILE: &str = "state.json";
 
 /// A prepared demo database.
 #[derive(Debug, Clone)]
 pub struct DemoDatabase {
     folder: PathBuf,
-    /// Absolute; as text because the configuration file holds it.
+    /// An absolute path; as text because the configuration file holds it.
     file: String,
     config_yaml: String,
-    /// Stands in for the database's clock.
+    /// Replaces the database's clock.
     #[cfg(test)]
     pub(super) clock: Option<crate::clock::SharedClock>,
 }
@@ -47,7 +47,7 @@ impl DemoDatabase {
         &self.config_yaml
     }
 
-    /// Where the exporter keeps its state.
+    /// The exporter's state file.
     pub(super) fn state_file(&self) -> PathBuf {
         self.folder.join(STATE_FILE)
     }
@@ -69,15 +69,15 @@ impl DemoDatabase {
 
 /// Creates the folder, the database and the exporter configuration.
 ///
-/// A database that is already there is continued: its rows stay, jobs that were being worked on are
-/// recovered when their leases lapse. But no session outlives a restart, so locks and marks that an
-/// earlier demo left behind are gone, and an incident that was cut short is over. Not for a folder in
-/// which another demo is running.
+/// An existing database is continued: its rows stay, and jobs in progress are recovered when their
+/// leases lapse. But no session survives a restart, so locks and marks left behind by an earlier demo
+/// are removed, and an incident that was cut short is over. Not for a folder in which another demo is
+/// running.
 ///
 /// # Errors
 ///
-/// When the speed is out of range, when a configuration is there that no demo wrote, or when something
-/// cannot be written.
+/// When the speed is out of range, when the folder has a configuration that no demo wrote, or when
+/// something cannot be written.
 pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
     check_speed(options.speed)?;
     let unwritable = |path: &Path, source| DemoError::Io { path: path.to_path_buf(), source };
@@ -98,19 +98,19 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
         clock: None,
     };
     let config_file = database.config_file();
-    // Before anything is changed: a folder that is somebody's own is left as it was.
-    refuse_somebody_elses(&config_file)?;
+    // Before anything is changed: a user's own folder is left alone.
+    refuse_users_own(&config_file)?;
     incident::files::undo(database.file(), &database.state_file())?;
     schema::create(&mut database.connect()?)?;
     std::fs::write(&config_file, database.config_yaml()).map_err(|error| unwritable(&config_file, error))?;
     Ok(database)
 }
 
-/// The configuration has the name that the exporter looks for, so the one in a folder may be a user's.
-fn refuse_somebody_elses(config_file: &Path) -> Result<(), DemoError> {
-    let is_ours = match std::fs::read(config_file) {
+/// Refuses a user's own configuration: it has the same name, which the exporter looks for by default.
+fn refuse_users_own(config_file: &Path) -> Result<(), DemoError> {
+    let may_overwrite = match std::fs::read(config_file) {
         Ok(text) => configuration::is_of_a_demo(&text),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
-    if is_ours { Ok(()) } else { Err(DemoError::OtherConfiguration(config_file.to_path_buf())) }
+    if may_overwrite { Ok(()) } else { Err(DemoError::OtherConfiguration(config_file.to_path_buf())) }
 }

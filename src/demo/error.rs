@@ -1,9 +1,9 @@
-//! Why the demo cannot start or go on.
+//! Errors of the demo: why it cannot start or continue.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why the demo could not start or go on.
+/// Why the demo cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
     /// A file or folder could not be written.
@@ -11,40 +11,40 @@ pub enum DemoError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The configuration file, which is UTF-8, cannot name the database.
+    /// The path of the database cannot be written in the configuration file, which is UTF-8.
     #[error("the folder {} has a name that is not UTF-8", .0.display())]
     NotUtf8(PathBuf),
-    /// A configuration that no demo wrote is where the demo's own would be.
+    /// The demo's own configuration would overwrite one that no demo wrote.
     #[error(
-        "{} is not of the demo, which would write its own configuration over it; choose another folder with \
-         `--folder`, or move the file away",
+        "{} was not written by a demo, and the demo would overwrite it; choose another folder with `--folder`, \
+         or move the file away",
         .0.display()
     )]
     OtherConfiguration(PathBuf),
-    /// A speed that makes no sense.
+    /// A speed that is out of range.
     #[error("the speed must be between 0.1 and 100, not {0}")]
     Speed(f64),
-    /// The exporter configuration could not be written down; a defect of the demo.
+    /// The exporter's configuration could not be rendered; a defect of the demo.
     #[error("cannot write the exporter's configuration: {0}")]
     Configuration(#[from] minijinja::Error),
-    /// The file system cannot do what WAL mode needs; network file systems cannot.
+    /// The file system does not support WAL mode, as network file systems do not.
     #[error("the database would be in journal mode {mode:?} instead of WAL; choose a folder on a local disk")]
     NotWal {
-        /// The mode it is in.
+        /// The mode that the database would be in.
         mode: String,
     },
     /// A statement failed.
     #[error("demo database: {0}")]
     Database(#[from] rusqlite::Error),
-    /// One of the actors gave up, which ends the demo.
+    /// One of the actors failed, which ends the demo.
     #[error("{actor}: {source}")]
     Actor {
         /// Its name.
         actor: String,
-        /// What happened to it.
+        /// Its error.
         source: Box<Self>,
     },
     /// A task of the demo panicked or was aborted.

@@ -1,20 +1,19 @@
-//! Notifications: a control row makes one message an event, a run log says what each run did, and
-//! an application lock keeps runs from overlapping.
+//! Notifications: a control row limits each event to one message, a run log records each run, and an
+//! application lock keeps runs from overlapping.
 
 use std::time::Duration;
 
 use rusqlite::{Connection, Result, Transaction, TransactionBehavior, named_params};
 
-use super::{ms, schema};
+use super::{execute, insert, ms, schema, sql};
 
-/// The lock that a run holds.
+/// The lock held during a run.
 pub const RUN_LOCK: &str = "notifications";
 
-/// The step that stands for a whole run in the log.
+/// The name of a whole run in the log, beside those of its steps.
 pub const RUN: &str = "run";
 
-/// How many notifications one step of the demo writes in one run at most: the fuse against a mass
-/// mailing.
+/// The most notifications that one step of the demo writes in one run: the fuse against a mass mailing.
 pub const CAP_PER_RUN: u32 = 20;
 
 /// The steps of a run.
@@ -32,7 +31,7 @@ impl Step {
     /// Every step, in the order of a run.
     pub const ALL: [Self; 3] = [Self::Comments, Self::Orders, Self::Reminders];
 
-    /// What the run log calls it.
+    /// Its name in the run log.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,7 +41,7 @@ impl Step {
         }
     }
 
-    /// What the control table calls its notifications.
+    /// The kind of its notifications in the control table.
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
@@ -54,9 +53,9 @@ impl Step {
 
     const fn candidates(self) -> &'static str {
         match self {
-            Self::Comments => include_str!("../../sql/sqlite/notifications/candidates_comments.sql"),
-            Self::Orders => include_str!("../../sql/sqlite/notifications/candidates_orders.sql"),
-            Self::Reminders => include_str!("../../sql/sqlite/notifications/candidates_reminders.sql"),
+            Self::Comments => sql!("notifications/candidates_comments"),
+            Self::Orders => sql!("notifications/candidates_orders"),
+            Self::Reminders => sql!("notifications/candidates_reminders"),
         }
     }
 
@@ -72,11 +71,11 @@ impl Step {
 /// How a step or a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// All well.
+    /// It succeeded.
     Ok,
-    /// It worked, with a remark.
+    /// It succeeded with a warning.
     Warning,
-    /// It failed, and left nothing behind.
+    /// It failed and left nothing behind.
     Error,
 }
 
@@ -90,83 +89,72 @@ impl Outcome {
     }
 }
 
-/// What the log says of a step or a run.
+/// The log entry of a step or a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// How it ended.
     pub outcome: Outcome,
     /// How many events it found; none for a whole run.
     pub candidates: Option<u32>,
-    /// The remark or the error.
+    /// The warning or the error.
     pub message: Option<String>,
 }
 
-/// Takes the application lock; `false` at once when somebody holds it.
+/// Takes the application lock. Returns `false` at once when somebody holds it.
 pub fn take_lock(connection: &Connection, resource: &str, holder: &str) -> Result<bool> {
-    let taken = connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/lock_take.sql"))?
-        .execute(named_params! { ":resource": resource, ":holder": holder })?;
-    Ok(taken == 1)
+    let parameters = named_params! { ":resource": resource, ":holder": holder };
+    Ok(execute(connection, sql!("notifications/lock_take"), parameters)? == 1)
 }
 
-/// Gives the lock back; `false` when `holder` did not have it.
+/// Releases the lock. Returns `false` when `holder` did not have it.
 pub fn release_lock(connection: &Connection, resource: &str, holder: &str) -> Result<bool> {
-    let released = connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/lock_release.sql"))?
-        .execute(named_params! { ":resource": resource, ":holder": holder })?;
-    Ok(released == 1)
+    let parameters = named_params! { ":resource": resource, ":holder": holder };
+    Ok(execute(connection, sql!("notifications/lock_release"), parameters)? == 1)
 }
 
 /// Logs a run that found the lock taken.
 pub fn log_skipped(connection: &Connection, started_at: &str) -> Result<()> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/log_skipped.sql"))?
-        .execute(named_params! { ":step": RUN, ":started_at": started_at })
-        .map(drop)
+    let parameters = named_params! { ":step": RUN, ":started_at": started_at };
+    execute(connection, sql!("notifications/log_skipped"), parameters).map(drop)
 }
 
 /// Logs a step or a run that ends now.
 pub fn log(connection: &Connection, step: &str, started_at: &str, report: &Report) -> Result<()> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/log_write.sql"))?
-        .execute(named_params! {
-            ":step": step,
-            ":started_at": started_at,
-            ":candidates": report.candidates,
-            ":outcome": report.outcome.as_str(),
-            ":message": report.message,
-        })
-        .map(drop)
+    let parameters = named_params! {
+        ":step": step,
+        ":started_at": started_at,
+        ":candidates": report.candidates,
+        ":outcome": report.outcome.as_str(),
+        ":message": report.message,
+    };
+    execute(connection, sql!("notifications/log_write"), parameters).map(drop)
 }
 
 /// Deletes at most `batch` rows of the log older than `keep`, and returns how many.
 pub fn purge_log(connection: &Connection, keep: Duration, batch: u32) -> Result<usize> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/log_purge.sql"))?
-        .execute(named_params! { ":keep_ms": ms(keep), ":batch": batch })
+    let parameters = named_params! { ":keep_ms": ms(keep), ":batch": batch };
+    execute(connection, sql!("notifications/log_purge"), parameters)
 }
 
 /// Records a comment on an item, and returns its id.
 pub fn add_comment(connection: &Connection, item_id: i64, author: &str, recipient: &str) -> Result<i64> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/comment_add.sql"))?
-        .insert(named_params! { ":item_id": item_id, ":author": author, ":recipient": recipient })
+    let parameters = named_params! { ":item_id": item_id, ":author": author, ":recipient": recipient };
+    insert(connection, sql!("notifications/comment_add"), parameters)
 }
 
-/// Records an order, with a reminder after `remind_after` if there is one, and returns its id.
+/// Records an order, with a reminder after `remind_after` if given, and returns its id.
 pub fn add_order(connection: &Connection, recipient: &str, remind_after: Option<Duration>) -> Result<i64> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/order_add.sql"))?
-        .insert(named_params! { ":recipient": recipient, ":remind_ms": remind_after.map(ms) })
+    let parameters = named_params! { ":recipient": recipient, ":remind_ms": remind_after.map(ms) };
+    insert(connection, sql!("notifications/order_add"), parameters)
 }
 
 /// Runs one step and logs it.
 ///
-/// Whatever goes wrong in the step is its row in the log and not an error here, so that the next
-/// step runs; but a database that is merely busy is, as nothing has happened and the caller can
-/// repeat the step. It tells of at most `cap` events; reaching that is a warning, as there may be more.
-/// `broken` makes the step fail, after it has marked its events: its messages come out without a
-/// subject, which the table refuses.
+/// A failure of the step becomes its row in the log, not an error here, so that the next step runs. A
+/// database that is merely busy is an error: nothing has happened, and the caller can repeat the step.
+/// A step writes at most `cap` notifications; reaching the cap is a warning, as there may be more.
+/// `broken` makes the step fail after it has marked its events: its messages then have no subject,
+/// which the table refuses.
 pub fn run_step(
     connection: &mut Connection,
     step: Step,
@@ -190,11 +178,10 @@ pub fn run_step(
     Ok(report)
 }
 
-/// Marks an event as told. A second mark for the same event is refused by the unique key.
+/// Marks an event as announced. The unique key refuses a second mark for the same event.
 pub fn add_control(connection: &Connection, kind: &str, key: i64, key2: i64) -> Result<i64> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/control_add.sql"))?
-        .insert(named_params! { ":kind": kind, ":key": key, ":key2": key2 })
+    let parameters = named_params! { ":kind": kind, ":key": key, ":key2": key2 };
+    insert(connection, sql!("notifications/control_add"), parameters)
 }
 
 struct Candidate {
@@ -210,7 +197,7 @@ fn write_messages(
     broken: bool,
     found: &mut u32,
 ) -> Result<()> {
-    // Looking for events takes long and needs no lock; only what it found is written in one.
+    // The search for events is slow and needs no lock; only its result is written under one.
     let candidates = connection
         .prepare_cached(step.candidates())?
         .query_map(named_params! { ":cap": cap }, |row| {
@@ -228,17 +215,15 @@ fn write_messages(
         add_message(&transaction, subject.as_deref(), &candidate.recipient)?;
     }
     if broken {
-        // Also without candidates.
+        // Fails even without candidates.
         add_message(&transaction, None, "")?;
     }
     transaction.commit()
 }
 
 fn add_message(transaction: &Transaction<'_>, subject: Option<&str>, recipient: &str) -> Result<()> {
-    transaction
-        .prepare_cached(include_str!("../../sql/sqlite/notifications/message_add.sql"))?
-        .execute(named_params! { ":subject": subject, ":recipient": recipient })
-        .map(drop)
+    let parameters = named_params! { ":subject": subject, ":recipient": recipient };
+    execute(transaction, sql!("notifications/message_add"), parameters).map(drop)
 }
 
 /// Deletes events and messages beyond the newest `keep`, and control rows that outlived their event,
@@ -247,14 +232,12 @@ pub fn purge_history(connection: &mut Connection, keep: u32, batch: u32) -> Resu
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut deleted = 0;
     for statement in [
-        include_str!("../../sql/sqlite/notifications/purge_comments.sql"),
-        include_str!("../../sql/sqlite/notifications/purge_orders.sql"),
-        include_str!("../../sql/sqlite/notifications/purge_control.sql"),
-        include_str!("../../sql/sqlite/notifications/purge_messages.sql"),
+        sql!("notifications/purge_comments"),
+        sql!("notifications/purge_orders"),
+        sql!("notifications/purge_control"),
+        sql!("notifications/purge_messages"),
     ] {
-        deleted += transaction
-            .prepare_cached(statement)?
-            .execute(named_params! { ":keep": keep, ":batch": batch })?;
+        deleted += execute(&transaction, statement, named_params! { ":keep": keep, ":batch": batch })?;
     }
     transaction.commit()?;
     Ok(deleted)

@@ -1,10 +1,10 @@
-//! The lease queue: one row a job, owned by whoever holds its current claim token until the lease
+//! The lease queue: one row per job, owned by the holder of its current claim token until the lease
 //! lapses.
 //!
 //! Every change of owner is one conditional statement. A claim within the caller's transaction is
-//! refused: the work happens outside of any. What ends an attempt is a transaction of its own, which
-//! also writes the attempt into the history. The functions that act for an owner say what came of
-//! it: [`Ownership::Lost`] must never be taken for a success.
+//! refused: the work happens outside of any transaction. An attempt ends in a transaction of its own,
+//! which also writes the attempt into the history. The functions that act for an owner return its
+//! [`Ownership`]; [`Ownership::Lost`] must never be taken for a success.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use rusqlite::{
     Connection, OptionalExtension, Params, Result, Transaction, TransactionBehavior, named_params,
 };
 
-use super::ms;
+use super::{execute, ms, sql};
 
 /// A job that was claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,29 +27,29 @@ pub struct Claim {
     pub payload: String,
 }
 
-/// What an owner's statement found.
+/// Whether the caller still owned the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "what was not owned was not done"]
+#[must_use = "without ownership nothing was done"]
 pub enum Ownership {
-    /// The caller owned the job, and the statement did what it says.
+    /// The caller owned the job, and the statement took effect.
     Held,
-    /// The job is somebody else's by now, or nobody's: nothing was changed.
+    /// The job belongs to somebody else by now, or to nobody: nothing was changed.
     Lost,
 }
 
 impl Ownership {
-    /// A job has one row, so nothing but 0 or 1 can be `changed`.
+    /// A job has one row, so `changed` is 0 or 1.
     const fn of(changed: usize) -> Self {
         if changed == 0 { Self::Lost } else { Self::Held }
     }
 }
 
-/// What became of a job with a business key.
+/// The result of enqueueing a job with a business key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enqueued {
     /// It is a new job, with this id.
     New(i64),
-    /// The job with this id has the key already.
+    /// The job with this id already has the key.
     Known(i64),
 }
 
@@ -58,11 +58,11 @@ pub enum Enqueued {
 pub struct Recovered {
     /// Jobs that are ready again.
     pub ready: u64,
-    /// Jobs given up because their attempts were used up.
+    /// Jobs given up because they had no attempts left.
     pub failed: u64,
 }
 
-/// A finished state, whose rows can be purged.
+/// A final state, whose rows can be purged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finished {
     /// The work was done.
@@ -75,13 +75,13 @@ pub enum Finished {
 pub fn enqueue(connection: &Connection, payload: &str, delay: Duration, max_attempts: u32) -> Result<i64> {
     match insert(connection, None, payload, delay, max_attempts)? {
         Some(job_id) => Ok(job_id),
-        // Only a business key can be refused.
+        // Only a job with a business key can be refused.
         None => Err(rusqlite::Error::QueryReturnedNoRows),
     }
 }
 
-/// Adds a job unless there is one with this business key, in whatever state. So the same thing may be
-/// enqueued again and again, and is done once, until its job is purged.
+/// Adds a job unless one has this business key, in whatever state. So the same thing may be enqueued
+/// repeatedly and is done once, until its job is purged.
 pub fn enqueue_once(
     connection: &Connection,
     business_key: &str,
@@ -94,7 +94,7 @@ pub fn enqueue_once(
             return Ok(Enqueued::New(job_id));
         }
         let known = connection
-            .prepare_cached(include_str!("../../sql/sqlite/job_queue/find.sql"))?
+            .prepare_cached(sql!("job_queue/find"))?
             .query_one(named_params! { ":business_key": business_key }, |row| row.get("JobId"))
             .optional()?;
         // None: it was purged between the two statements, and the key is free again.
@@ -111,9 +111,9 @@ fn insert(
     delay: Duration,
     max_attempts: u32,
 ) -> Result<Option<i64>> {
-    // query_one runs the statement to its end and so reports a commit that failed.
+    // query_one runs the statement to its end, and so reports a failed commit.
     connection
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/enqueue.sql"))?
+        .prepare_cached(sql!("job_queue/enqueue"))?
         .query_one(
             named_params! {
                 ":delay_ms": ms(delay),
@@ -126,7 +126,7 @@ fn insert(
         .optional()
 }
 
-/// Claims one job for `lease`. `None`: nothing was claimable for this attempt; pause, then ask again.
+/// Claims one job for `lease`. `None`: nothing was claimable; pause, then ask again.
 pub fn claim(connection: &Connection, lease: Duration) -> Result<Option<Claim>> {
     Ok(claim_batch(connection, lease, 1)?.pop())
 }
@@ -135,7 +135,7 @@ pub fn claim(connection: &Connection, lease: Duration) -> Result<Option<Claim>> 
 pub fn claim_batch(connection: &Connection, lease: Duration, batch: u32) -> Result<Vec<Claim>> {
     let transaction = write_transaction(connection)?;
     let claims = transaction
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/claim.sql"))?
+        .prepare_cached(sql!("job_queue/claim"))?
         .query_map(named_params! { ":lease_ms": ms(lease), ":batch": batch }, |row| {
             Ok(Claim {
                 job_id: row.get("JobId")?,
@@ -149,42 +149,16 @@ pub fn claim_batch(connection: &Connection, lease: Duration, batch: u32) -> Resu
     Ok(claims)
 }
 
-/// How an attempt ended, as the history has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    Ok,
-    Error,
-    Lost,
-}
-
-impl Ending {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::Lost => "lost",
-        }
-    }
-}
-
 /// Reports a job as done.
 pub fn complete(connection: &Connection, job_id: i64, token: &str) -> Result<Ownership> {
-    let statement = include_str!("../../sql/sqlite/job_queue/complete.sql");
-    end_attempt(
-        connection,
-        job_id,
-        Ending::Ok,
-        statement,
-        named_params! { ":job_id": job_id, ":token": token },
-    )
+    let parameters = named_params! { ":job_id": job_id, ":token": token };
+    end_attempt(connection, job_id, "ok", sql!("job_queue/complete"), parameters)
 }
 
-/// Prolongs the lease to `lease` from now.
+/// Extends the lease to `lease` from now.
 pub fn heartbeat(connection: &Connection, job_id: i64, token: &str, lease: Duration) -> Result<Ownership> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/heartbeat.sql"))?
-        .execute(named_params! { ":job_id": job_id, ":token": token, ":lease_ms": ms(lease) })
-        .map(Ownership::of)
+    let parameters = named_params! { ":job_id": job_id, ":token": token, ":lease_ms": ms(lease) };
+    execute(connection, sql!("job_queue/heartbeat"), parameters).map(Ownership::of)
 }
 
 /// Reports a failed attempt: ready again after `backoff`, or given up when it was the last one.
@@ -195,24 +169,23 @@ pub fn fail(
     error: &str,
     backoff: Duration,
 ) -> Result<Ownership> {
-    let statement = include_str!("../../sql/sqlite/job_queue/fail.sql");
     let parameters =
         named_params! { ":job_id": job_id, ":token": token, ":error": error, ":backoff_ms": ms(backoff) };
-    end_attempt(connection, job_id, Ending::Error, statement, parameters)
+    end_attempt(connection, job_id, "error", sql!("job_queue/fail"), parameters)
 }
 
-/// Takes at most `batch` jobs, whose lease lapsed longer than `grace` ago, from their owners.
+/// Takes at most `batch` jobs from owners whose lease lapsed longer than `grace` ago.
 pub fn recover(connection: &Connection, grace: Duration, batch: u32) -> Result<Recovered> {
     let transaction = write_transaction(connection)?;
     let taken = transaction
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/recover.sql"))?
+        .prepare_cached(sql!("job_queue/recover"))?
         .query_map(named_params! { ":grace_ms": ms(grace), ":batch": batch }, |row| {
             Ok((row.get::<_, i64>("JobId")?, row.get::<_, String>("State")?))
         })?
         .collect::<Result<Vec<_>>>()?;
     let mut recovered = Recovered::default();
     for (job_id, state) in taken {
-        add_attempt(&transaction, job_id, Ending::Lost)?;
+        add_attempt(&transaction, job_id, "lost")?;
         if state == "F" {
             recovered.failed += 1;
         } else {
@@ -223,44 +196,39 @@ pub fn recover(connection: &Connection, grace: Duration, batch: u32) -> Result<R
     Ok(recovered)
 }
 
-/// Ends an attempt at a job by a conditional statement, and writes it into the history if that
-/// changed the job.
+/// Ends an attempt at a job with a conditional statement, and writes it into the history with its
+/// `outcome` if that changed the job.
 fn end_attempt(
     connection: &Connection,
     job_id: i64,
-    ending: Ending,
+    outcome: &str,
     statement: &str,
     parameters: impl Params,
 ) -> Result<Ownership> {
     let transaction = write_transaction(connection)?;
-    let ownership = Ownership::of(transaction.prepare_cached(statement)?.execute(parameters)?);
+    let ownership = Ownership::of(execute(&transaction, statement, parameters)?);
     if ownership == Ownership::Held {
-        add_attempt(&transaction, job_id, ending)?;
+        add_attempt(&transaction, job_id, outcome)?;
     }
     transaction.commit()?;
     Ok(ownership)
 }
 
-/// A transaction that holds the write lock from its beginning. One within another is an error of
-/// the database.
+/// A transaction that holds the write lock from its start. The database refuses one inside another.
 fn write_transaction(connection: &Connection) -> Result<Transaction<'_>> {
     Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
 }
 
-fn add_attempt(transaction: &Transaction<'_>, job_id: i64, ending: Ending) -> Result<()> {
-    transaction
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/attempt_add.sql"))?
-        .execute(named_params! { ":job_id": job_id, ":outcome": ending.as_str() })
-        .map(drop)
+fn add_attempt(transaction: &Transaction<'_>, job_id: i64, outcome: &str) -> Result<()> {
+    let parameters = named_params! { ":job_id": job_id, ":outcome": outcome };
+    execute(transaction, sql!("job_queue/attempt_add"), parameters).map(drop)
 }
 
-/// Makes a job that was given up ready again, with `more_attempts` attempts before it, or else as many
-/// as it has been allowed so far; `false` when it is not in the failed state.
+/// Makes a job that was given up ready again, with `more_attempts` further attempts, or else as many as
+/// it has been allowed so far. `false` when it is not in the failed state.
 pub fn requeue(connection: &Connection, job_id: i64, more_attempts: Option<u32>) -> Result<bool> {
-    let changed = connection
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/requeue.sql"))?
-        .execute(named_params! { ":job_id": job_id, ":more_attempts": more_attempts })?;
-    Ok(changed > 0)
+    let parameters = named_params! { ":job_id": job_id, ":more_attempts": more_attempts };
+    Ok(execute(connection, sql!("job_queue/requeue"), parameters)? > 0)
 }
 
 /// Deletes at most `batch` jobs that finished longer than `keep` ago, and returns how many.
@@ -269,14 +237,12 @@ pub fn purge(connection: &Connection, state: Finished, keep: Duration, batch: u3
         Finished::Done => "D",
         Finished::Failed => "F",
     };
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/purge.sql"))?
-        .execute(named_params! { ":state": state, ":keep_ms": ms(keep), ":batch": batch })
+    let parameters = named_params! { ":state": state, ":keep_ms": ms(keep), ":batch": batch };
+    execute(connection, sql!("job_queue/purge"), parameters)
 }
 
 /// Deletes at most `batch` attempts that ended longer than `keep` ago, and returns how many.
 pub fn purge_attempts(connection: &Connection, keep: Duration, batch: u32) -> Result<usize> {
-    connection
-        .prepare_cached(include_str!("../../sql/sqlite/job_queue/purge_attempts.sql"))?
-        .execute(named_params! { ":keep_ms": ms(keep), ":batch": batch })
+    let parameters = named_params! { ":keep_ms": ms(keep), ":batch": batch };
+    execute(connection, sql!("job_queue/purge_attempts"), parameters)
 }

@@ -1,13 +1,13 @@
-//! The demo's database file: how it is opened, and how its tables come to be.
+//! The demo's database file: opens it and creates its tables.
 
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::DemoError;
+use super::{DemoError, sql};
 
-/// How long a write waits for another writer: SQLite has one write lock for the whole file.
+/// How long a write waits for another writer: SQLite has a single write lock for the whole file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Opens the file in WAL mode, where readers (the exporter) and the writer do not block each other.
@@ -18,25 +18,25 @@ pub(crate) fn open(file: &Path) -> Result<Connection, DemoError> {
     if mode != "wal" {
         return Err(DemoError::NotWal { mode });
     }
-    // Safe in WAL mode against a crash of the process; only a power cut can lose the last commits.
+    // In WAL mode this survives a crash of the process; only a power failure can lose the last commits.
     connection.pragma_update(None, "synchronous", "normal")?;
     Ok(connection)
 }
 
-/// Creates what is missing, and ends the sessions of a demo that ran on this file before.
+/// Creates missing tables, and ends the sessions of an earlier demo on this file.
 pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(include_str!("../../sql/sqlite/schema.sql"))?;
-    transaction.execute_batch(include_str!("../../sql/sqlite/end_sessions.sql"))?;
+    transaction.execute_batch(sql!("schema"))?;
+    transaction.execute_batch(sql!("end_sessions"))?;
     transaction.commit()
 }
 
 /// The database's clock, in the format of every time column.
 pub fn now(connection: &Connection) -> rusqlite::Result<String> {
-    connection.prepare_cached(include_str!("../../sql/sqlite/now.sql"))?.query_one([], |row| row.get(0))
+    connection.prepare_cached(sql!("now"))?.query_one([], |row| row.get(0))
 }
 
-/// Whether the statement only failed because another connection held the write lock too long.
+/// Whether the statement failed only because another connection held the write lock for too long.
 pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

@@ -1,4 +1,4 @@
-//! The exporter as a whole: one state, a sampler for each database, and the web pages.
+//! The exporter as a whole: one state, a sampler for each database, and the web server.
 
 mod reload;
 
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 pub use reload::{ConfigReader, Reloading};
 
-use self::reload::{Asker, Reloads};
+use self::reload::{Reloads, Requester};
 use crate::clock::SharedClock;
 use crate::config::{Config, Global, Source};
 use crate::exposition::{SharedState, StateCollector};
@@ -32,30 +32,30 @@ pub struct Exporter {
     pages: ExporterPages,
 }
 
-/// What the web server shows: encodes the state, and never waits for a database.
+/// The pages of the web server: encodes the state, and never waits for a database.
 #[derive(Debug)]
 struct ExporterPages {
     state: SharedState,
     clock: SharedClock,
     registry: Registry,
     telemetry_path: TelemetryPath,
-    /// Whom to ask for a reload; nobody when that is not allowed.
-    reload: Option<Asker>,
+    /// Requests a reload; `None` when reloads over HTTP are not allowed.
+    reload: Option<Requester>,
 }
 
 impl Exporter {
-    /// Prepares to sample what the configuration names. Nothing is sent yet.
+    /// Prepares to sample what the configuration names. Nothing is sent to a database yet.
     ///
     /// # Errors
-    /// When the state file is in use by another process.
+    /// When another process uses the state file.
     pub fn new(config: Config, clock: SharedClock) -> Result<Self, OpenError> {
         Self::with_connectors(config, clock, |source, global| source::connector(source, global, None))
     }
 
-    /// The same with other connectors than the configuration asks for, for tests.
+    /// The same with other connectors than those of the configuration, for tests.
     ///
     /// # Errors
-    /// When the state file is in use by another process.
+    /// When another process uses the state file.
     pub fn with_connectors(
         config: Config,
         clock: SharedClock,
@@ -78,7 +78,7 @@ impl Exporter {
         self.fleet.sample_once().await;
     }
 
-    /// The metrics page as it is now.
+    /// The current metrics page.
     ///
     /// # Errors
     /// When a metric cannot be encoded, which is a defect.
@@ -86,7 +86,7 @@ impl Exporter {
         self.pages.metrics(format)
     }
 
-    /// A page for people as it is now.
+    /// A current HTML page.
     ///
     /// # Errors
     /// When a template that ships with the program is broken, which is a defect.
@@ -94,10 +94,10 @@ impl Exporter {
         self.pages.page(page)
     }
 
-    /// Takes over another configuration; what is known about targets that stay is kept.
+    /// Switches to another configuration; the state of targets that remain is kept.
     ///
     /// # Errors
-    /// When the other state file is in use by another process; everything stays as it was.
+    /// When another process uses the new state file; everything then stays as it was.
     pub async fn reload(&mut self, config: Config) -> Result<(), OpenError> {
         self.fleet.reload(config).await
     }
@@ -106,7 +106,7 @@ impl Exporter {
     /// configuration stays as it is.
     ///
     /// # Errors
-    /// When the web server cannot go on.
+    /// When the web server fails.
     pub async fn run(
         self,
         listeners: Vec<TcpListener>,
@@ -117,14 +117,14 @@ impl Exporter {
         let Self { mut fleet, mut pages } = self;
         pages.telemetry_path = web.telemetry_path.clone();
         let reloads = reloading.map(|reloading| {
-            let (reloads, asker) = Reloads::new(reloading);
-            pages.reload = asker;
+            let (reloads, requester) = Reloads::new(reloading);
+            pages.reload = requester;
             reloads
         });
         let (ending, ended) = oneshot::channel::<()>();
         let shutdown = async {
             shutdown.await;
-            // Requests in flight have their time to finish; nothing new is asked of a database.
+            // Requests in flight get their time to finish; nothing new is sent to a database.
             drop(ending);
         };
         let sampling = async {
@@ -137,7 +137,7 @@ impl Exporter {
             };
             tokio::select! {
                 () = reloading => {}
-                _ = ended => {} // told to stop, or the server ended by itself
+                _ = ended => {} // asked to stop, or the server ended by itself
             }
             fleet.stop().await;
         };
@@ -172,11 +172,11 @@ impl Pages for ExporterPages {
     }
 
     fn reload(&self) -> Pin<Box<dyn Future<Output = Reloaded> + Send>> {
-        let asker = self.reload.clone();
+        let requester = self.reload.clone();
         Box::pin(async move {
-            match asker {
+            match requester {
                 None => Reloaded::NotAllowed,
-                Some(asker) => match asker.ask().await {
+                Some(requester) => match requester.request().await {
                     Ok(()) => Reloaded::Done,
                     Err(reason) => Reloaded::Refused(reason),
                 },
@@ -188,7 +188,7 @@ impl Pages for ExporterPages {
         let now = Now { monotonic: self.clock.monotonic(), unix_ms: self.clock.unix_ms() };
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let prepared = page::prepare(page, &state, now, self.telemetry_path.as_str());
-        // No sampler waits while it is rendered.
+        // Rendering must not keep a sampler waiting.
         drop(state);
         prepared.render()
     }
@@ -199,7 +199,7 @@ fn encode(registry: &Registry, format: Format) -> Result<Vec<u8>, fmt::Error> {
     match format {
         Format::PrometheusText => prometheus_text::encode(&mut page, registry)?,
         Format::OpenMetrics => text::encode(&mut page, registry)?,
-        // The other error is for a buffer that cannot grow.
+        // Its own error stands for a buffer that cannot grow.
         Format::Protobuf => return prometheus_protobuf::encode_to_vec(registry).map_err(|_| fmt::Error),
     }
     Ok(page.into_bytes())

@@ -1,6 +1,5 @@
-//! Taking over a changed configuration while everything runs.
+//! Reloads: switches to a changed configuration while the exporter runs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -10,37 +9,31 @@ use tracing::{error, info};
 use crate::config::{Config, ConfigError};
 use crate::sampler::Fleet;
 
-/// Reads the configuration anew; may block.
+/// Reads the configuration again; may block.
 pub type ConfigReader = Box<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>;
 
-/// Where the configuration comes from, and who may ask for it to be read again.
+/// How the configuration is read again, and what may trigger it.
 pub struct Reloading {
-    /// Reads it.
+    /// Reads the configuration.
     pub read: ConfigReader,
-    /// Asks for a reload with each message: a signal, for example.
+    /// Requests a reload with each message, after a signal for example.
     pub asked: mpsc::Receiver<()>,
-    /// Is told when a reload is over, whatever came of it.
+    /// Called after each reload, whatever its outcome.
     pub done: Box<dyn Fn() + Send + Sync>,
-    /// Whether a POST to `/-/reload` may ask, too.
+    /// Whether a POST to `/-/reload` may request one, too.
     pub over_http: bool,
 }
 
-impl fmt::Debug for Reloading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reloading").field("over_http", &self.over_http).finish_non_exhaustive()
-    }
-}
-
-/// A reload that somebody waits for; the answer is why it was refused, if it was.
+/// A reload whose caller waits for the outcome; an error is why it was refused.
 pub(super) type Request = oneshot::Sender<Result<(), String>>;
 
-/// The other end of [`Reloads`], for those who ask.
+/// The requesting end of [`Reloads`].
 #[derive(Debug, Clone)]
-pub(super) struct Asker(mpsc::Sender<Request>);
+pub(super) struct Requester(mpsc::Sender<Request>);
 
-impl Asker {
-    /// Asks, and waits for what comes of it.
-    pub(super) async fn ask(self) -> Result<(), String> {
+impl Requester {
+    /// Requests a reload and waits for its outcome.
+    pub(super) async fn request(self) -> Result<(), String> {
         let stopping = || "the exporter is being stopped".to_owned();
         let (answer, answered) = oneshot::channel();
         self.0.send(answer).await.map_err(|_| stopping())?;
@@ -48,7 +41,7 @@ impl Asker {
     }
 }
 
-/// Reloads one after the other, whoever asks.
+/// Reloads one at a time, whatever triggers them.
 pub(super) struct Reloads {
     read: Arc<ConfigReader>,
     done: Box<dyn Fn() + Send + Sync>,
@@ -57,14 +50,14 @@ pub(super) struct Reloads {
 }
 
 impl Reloads {
-    /// Also whom to ask over HTTP, if that is allowed.
-    pub(super) fn new(reloading: Reloading) -> (Self, Option<Asker>) {
+    /// The reloads, and their requesting end if they are allowed over HTTP.
+    pub(super) fn new(reloading: Reloading) -> (Self, Option<Requester>) {
         let Reloading { read, asked, done, over_http } = reloading;
-        let (asker, requests) = mpsc::channel(1);
-        (Self { read: Arc::new(read), done, asked, requests }, over_http.then_some(Asker(asker)))
+        let (requester, requests) = mpsc::channel(1);
+        (Self { read: Arc::new(read), done, asked, requests }, over_http.then_some(Requester(requester)))
     }
 
-    /// Reloads whenever somebody asks, for ever.
+    /// Reloads at each request, forever.
     pub(super) async fn run(mut self, fleet: &mut Fleet) {
         loop {
             let request = tokio::select! {
@@ -75,7 +68,7 @@ impl Reloads {
             let outcome = self.reload(fleet).await;
             (self.done)();
             if let Some(request) = request {
-                // Who asked may have gone away.
+                // The caller may have gone away.
                 let _ = request.send(outcome);
             }
         }

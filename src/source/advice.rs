@@ -1,11 +1,10 @@
-//! What the reasons of failed samples mean, and what to do about them: for people, on the page and in
-//! what `check` prints.
+//! Advice on failed samples: the meaning of each reason and its remedy, for the web page and `check`.
 
 use super::Reason;
 use crate::statement::Dialect;
 
 impl Reason {
-    /// What it means, in plain words; a whole sentence.
+    /// The meaning in plain words: whole sentences.
     #[must_use]
     pub const fn meaning(self, dialect: Dialect) -> &'static str {
         match (self, dialect) {
@@ -13,19 +12,18 @@ impl Reason {
                 "There is no connection: it was refused, the server was not reached, TLS failed, or the server hung up."
             }
             (Self::Connect, Dialect::Sqlite) => {
-                "The file could not be opened: it is not there, may not be read, is no database, or was replaced."
+                "The file could not be opened: it does not exist, may not be read, is not a database, or was replaced."
             }
-            (Self::Login, _) => "The server was reached, and refused the login or the database.",
+            (Self::Login, _) => "The server was reached but refused the login or the database.",
             (Self::Timeout, _) => "The database did not answer within query_timeout.",
             (Self::LockTimeout, Dialect::Mssql) => {
                 "Somebody held a lock on the page or the table for longer than lock_timeout. Rows that are locked \
-                 one by one are passed over, unless read_mode is read_committed or they are those of a related \
-                 table."
+                 one by one are skipped, unless read_mode is read_committed or they are those of a related table."
             }
             (Self::LockTimeout, Dialect::Sqlite) => "Somebody was writing for longer than lock_timeout.",
             (Self::Deadlock, _) => {
                 "The server ended the exporter's statement to resolve a deadlock. It always chooses this one, so nobody \
-                 else was hurt."
+                 else was affected."
             }
             (Self::Permission, Dialect::Mssql) => {
                 "The login may not read the table, or is not shown its rows."
@@ -33,61 +31,61 @@ impl Reason {
             (Self::Permission, Dialect::Sqlite) => "The table or view does not show its rows.",
             (Self::MissingObject, _) => "A table or a column that the configuration names does not exist.",
             (Self::Decode, _) => {
-                "The answer is not of the shape that the mapping promises, a column of another type for example."
+                "The answer does not have the shape that the mapping promises: a column has another type, for example."
             }
             (Self::Other, _) => "Something else went wrong.",
         }
     }
 
-    /// What to do about it; whole sentences.
+    /// The remedy: whole sentences.
     #[must_use]
     pub const fn remedy(self, dialect: Dialect) -> &'static str {
         match (self, dialect) {
             (Self::Connect, Dialect::Mssql) => {
-                "Look whether the server runs and takes connections over TCP, at the firewall, and at host, port and \
-                 ca_file in the configuration; the certificate has to fit the host name."
+                "Check that the server runs and accepts connections over TCP; check the firewall, and host, port and \
+                 ca_file in the configuration; the certificate has to match the host name."
             }
             (Self::Connect, Dialect::Sqlite) => {
-                "Look whether the file is there, and whether the exporter's user may read it and pass through its \
-                 folders; a relative path starts from the folder of the configuration file. Of a database in WAL \
-                 mode this user must also be able to read the -wal and -shm files, or else to write to the folder."
+                "Check whether the file exists, and whether the exporter's user may read it and enter its folders; a relative \
+                 path starts from the folder of the configuration file. For a database in WAL mode this user must \
+                 also be able to read the -wal and -shm files, or else to write to the folder."
             }
             (Self::Login, _) => {
-                "Look at user, password and database in the configuration, and whether the database is online and open \
-                 to this login."
+                "Check user, password and database in the configuration, and that the database is online and open to \
+                 this login."
             }
             (Self::Timeout, _) => {
-                "Look whether the statement lacks an index, which check --connect names. With the indexes in place, look \
+                "Check whether the statement lacks an index; check --connect names it. With the indexes in place, look \
                  at the load on the server, then raise query_timeout."
             }
             (Self::LockTimeout, Dialect::Mssql) => {
                 "Find out who holds it (sys.dm_tran_locks). Usual causes are one DELETE or UPDATE of more than 5,000 rows, \
-                 which locks the whole table, and a change of the schema: work in smaller batches."
+                 which locks the whole table, and a schema change: work in smaller batches."
             }
             (Self::LockTimeout, Dialect::Sqlite) => {
-                "Find out which program writes for so long, and make its transactions shorter. In WAL mode nobody who \
-                 reads waits for somebody who writes."
+                "Find out which program writes for so long, and make its transactions shorter. In WAL mode readers do \
+                 not wait for writers."
             }
             (Self::Deadlock, _) => {
-                "Now and then it is harmless. If it comes back, look at the deadlock graph of the system_health session, \
-                 and whether the statement lacks an index, which check --connect names."
+                "Now and then it is harmless. If it keeps happening, look at the deadlock graph in the system_health \
+                 session, and check whether the statement lacks an index; check --connect names it."
             }
             (Self::Permission, Dialect::Mssql) => {
-                "GRANT SELECT on the tables that the configuration names to the login. For a view that hides rows, give the \
+                "GRANT SELECT to the login on the tables that the configuration names. For a view that hides rows, give the \
                  login what the probe asks for."
             }
             (Self::Permission, Dialect::Sqlite) => {
-                "Look whether the view still shows the rows that the probe finds in its base_table."
+                "Check whether the view still shows the rows that the probe finds in its base_table."
             }
             (Self::MissingObject, _) => {
-                "Look whether the table and the column exist in this database, under this name and schema; check --connect \
+                "Check that the table and the column exist in this database, under this name and schema; check --connect \
                  names the key of a column. A target that maps no column has the mapping of this project's own tables."
             }
             (Self::Decode, _) => {
-                "Look whether the column holds what the mapping says; the exporter's log and check --connect name it."
+                "Check whether the column holds what the mapping says; the exporter's log and check --connect name it."
             }
             (Self::Other, _) => {
-                "Read the words of the database, which the exporter's log and check --connect have."
+                "Read the database's own message in the exporter's log or in the output of check --connect."
             }
         }
     }

@@ -1,10 +1,11 @@
-//! The databases: how a statement reaches one and how its rows come back as plain values.
+//! Database access: sends a statement and returns its rows as plain values.
 //!
-//! A driver stays behind its own file ([`mssql`], [`sqlite`]); the rest of the program sees
-//! [`Connector`], [`Connection`], [`Rows`] and [`SourceError`] only.
+//! Each driver stays behind its own module ([`mssql`], [`sqlite`]); the rest of the program only sees
+//! [`Connector`], [`Connection`], [`Rows`] and [`SourceError`].
 
 mod advice;
 pub mod mssql;
+mod session;
 pub mod sqlite;
 
 use std::fmt;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::SharedClock;
-use crate::config as model;
+use crate::config;
 use crate::limits::MAX_RESULT_ROWS;
 use crate::statement::{Dialect, Statement};
 
@@ -28,42 +29,42 @@ pub use sqlite::SqliteConnector;
 /// A boxed future, so that sources can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The most characters of an error message: it becomes one line of a log.
+/// The maximum length of an error message in characters: it becomes one line of a log.
 pub const MAX_MESSAGE_CHARS: usize = 500;
 
 /// The connector of a configured source.
 ///
-/// `clock` stands in for the clock of the embedded database, for tests and for the repeatable runs
-/// of the demo; see [`SqliteConnector::new`]. SQL Server always tells its own time.
+/// `clock` replaces the clock of the embedded database, for tests and for the repeatable runs of the
+/// demo; see [`SqliteConnector::new`]. SQL Server always uses its own.
 #[must_use]
 pub fn connector(
-    source: &model::Source,
-    global: &model::Global,
+    source: &config::Source,
+    global: &config::Global,
     clock: Option<SharedClock>,
 ) -> Arc<dyn Connector> {
     match &source.database {
-        model::Database::Mssql(config) => Arc::new(MssqlConnector::new(config.clone())),
-        model::Database::Sqlite(config) => {
+        config::Database::Mssql(config) => Arc::new(MssqlConnector::new(config.clone())),
+        config::Database::Sqlite(config) => {
             Arc::new(SqliteConnector::new(config.clone(), clock, global.lock_timeout))
         }
     }
 }
 
-/// The dialect that a configured database speaks.
+/// The SQL dialect of a configured database.
 #[must_use]
-pub const fn dialect(database: &model::Database) -> Dialect {
+pub const fn dialect(database: &config::Database) -> Dialect {
     match database {
-        model::Database::Mssql(_) => Dialect::Mssql,
-        model::Database::Sqlite(_) => Dialect::Sqlite,
+        config::Database::Mssql(_) => Dialect::Mssql,
+        config::Database::Sqlite(_) => Dialect::Sqlite,
     }
 }
 
-/// Knows how to open a connection to one database.
+/// Opens connections to one database.
 pub trait Connector: fmt::Debug + Send + Sync {
-    /// The SQL dialect the database speaks.
+    /// The SQL dialect of the database.
     fn dialect(&self) -> Dialect;
 
-    /// What the database is called in messages: host, port and database, or a file. No secrets.
+    /// The database as messages name it: host, port and database, or a file. Holds no secret.
     fn describe(&self) -> String;
 
     /// Opens one connection and logs in, within `deadline`.
@@ -74,13 +75,13 @@ pub trait Connector: fmt::Debug + Send + Sync {
 pub trait Connection: fmt::Debug + Send {
     /// Runs one statement and returns all its rows, within `deadline`.
     ///
-    /// When the deadline passes the running statement is cancelled on the server, which may take
-    /// up to one second more. Dropping the future gives up the connection as well as the statement.
+    /// When the deadline passes, the running statement is cancelled on the server, which may take up
+    /// to one second more. Dropping the future abandons the connection along with the statement.
     ///
     /// # Errors
     ///
-    /// After an error whose [`SourceError::connection_lost`] is set, the connection must be
-    /// dropped; every further statement on it fails, with that flag set.
+    /// After an error with [`SourceError::connection_lost`] set, the connection must be dropped; every
+    /// further statement on it fails with that flag set.
     fn query<'a>(
         &'a mut self,
         statement: &'a Statement,
@@ -88,7 +89,7 @@ pub trait Connection: fmt::Debug + Send {
     ) -> BoxFuture<'a, Result<Rows, SourceError>>;
 }
 
-/// The rows of one result set, with the names of its columns.
+/// The rows of one result set, with its column names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
     /// Column names, in order.
@@ -109,13 +110,13 @@ pub enum Reason {
     Timeout,
     /// A lock was not granted within the lock timeout.
     LockTimeout,
-    /// Chosen as deadlock victim.
+    /// The statement was chosen as the deadlock victim.
     Deadlock,
     /// The login may not read the object.
     Permission,
     /// A table or column does not exist.
     MissingObject,
-    /// The answer is not of the shape the statement promises.
+    /// The answer does not have the shape that the statement promises.
     Decode,
     /// Anything else.
     Other,
@@ -151,7 +152,7 @@ impl Reason {
         }
     }
 
-    /// Whether the database answered at all: tells a broken target from a database that is down.
+    /// Whether the database answered at all: distinguishes a broken target from a database that is down.
     #[must_use]
     pub const fn database_answered(self) -> bool {
         !matches!(self, Self::Connect | Self::Login | Self::Timeout)
@@ -175,20 +176,20 @@ pub struct SourceError {
 impl SourceError {
     /// An error after which the connection can still be used.
     ///
-    /// The message is kept to one line of [`MAX_MESSAGE_CHARS`] characters: part of it may come
-    /// from a server, and it ends up in logs.
+    /// The message is cut to one line of [`MAX_MESSAGE_CHARS`] characters: part of it may come from a
+    /// server, and it ends up in logs.
     pub fn new(reason: Reason, message: impl AsRef<str>) -> Self {
         Self { reason, message: one_line(message.as_ref()), connection_lost: false, too_many_rows: false }
     }
 
-    /// The statement returned more rows than are read.
+    /// An error for a statement that returned more than [`MAX_RESULT_ROWS`] rows.
     #[must_use]
     pub fn too_many_rows() -> Self {
         let message = format!("the statement returned more than {MAX_RESULT_ROWS} rows");
         Self { too_many_rows: true, ..Self::new(Reason::Decode, message) }
     }
 
-    /// An error after which the connection must be dropped; the message as in [`Self::new`].
+    /// An error after which the connection must be dropped; its message is treated as in [`Self::new`].
     pub fn lost(reason: Reason, message: impl AsRef<str>) -> Self {
         Self { connection_lost: true, ..Self::new(reason, message) }
     }

@@ -1,7 +1,7 @@
 //! SQLite files, opened read-only.
 //!
-//! SQLite blocks, so it runs on the threads for blocking work. While a statement runs the database
-//! handle is on such a thread; it only comes back when the statement has ended.
+//! SQLite blocks, so it runs on the threads for blocking work. While a statement runs, the database
+//! handle is on such a thread; it only comes back once the statement has ended.
 
 mod error;
 #[cfg(test)]
@@ -19,21 +19,22 @@ use rusqlite::{InterruptHandle, OpenFlags};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout};
 
+use super::session::{Handle, Session};
 use super::{BoxFuture, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::clock::SharedClock;
-use crate::config as model;
+use crate::config;
 use crate::limits::MAX_RESULT_ROWS;
 use crate::statement::{Dialect, Parameter, Statement};
 use error::{failure, is_locked};
 
-/// How long a statement may take to end once it is interrupted.
+/// How long a statement may take to end after it was interrupted.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Time between two interrupts. SQLite forgets an interrupt that arrives just before the
+/// The time between two interrupts. SQLite forgets an interrupt that arrives just before the
 /// statement's first step, so one alone could be lost.
 const STOP_EVERY: Duration = Duration::from_millis(10);
 
-/// Longer than any sensible wait for a lock; the driver panics at about 24 days.
+/// Longer than any sensible wait for a lock; the driver panics above about 24 days.
 const MAX_BUSY_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Opens connections to one SQLite file.
@@ -45,15 +46,14 @@ pub struct SqliteConnector {
 }
 
 impl SqliteConnector {
-    /// A connector for this file. A statement waits at most `busy_timeout` for a writer's lock;
-    /// SQLite counts it in milliseconds.
+    /// A connector for this file. A statement waits at most `busy_timeout` for a writer's lock, with a
+    /// resolution of milliseconds.
     ///
-    /// `clock` is for tests: with one, `strftime('%J', 'now')`, which is how the statements ask for
-    /// the time, returns that clock's time instead of the machine's, and `strftime` with any other
-    /// two arguments fails. The text of a statement stays what a user would paste into the sqlite3
-    /// shell.
+    /// `clock` is for tests. It replaces the machine's clock in `strftime('%J', 'now')`, which is how
+    /// the statements ask for the time; `strftime` with any other two arguments then fails. So the text
+    /// of a statement stays what a user would paste into the sqlite3 shell.
     #[must_use]
-    pub fn new(config: model::Sqlite, clock: Option<SharedClock>, busy_timeout: Duration) -> Self {
+    pub fn new(config: config::Sqlite, clock: Option<SharedClock>, busy_timeout: Duration) -> Self {
         Self { file: config.file, clock, busy_timeout: busy_timeout.min(MAX_BUSY_TIMEOUT) }
     }
 }
@@ -72,10 +72,7 @@ impl Connector for SqliteConnector {
             let (file, clock, busy_timeout) = (self.file.clone(), self.clock.clone(), self.busy_timeout);
             let opening = spawn_blocking(move || open(&file, clock, busy_timeout));
             match timeout(deadline, opening).await {
-                Ok(Ok(opened)) => {
-                    let connection = SqliteConnection { name: self.describe(), database: Some(opened?) };
-                    Ok(Box::new(connection) as Box<dyn Connection>)
-                }
+                Ok(Ok(opened)) => Ok(Session::boxed(self.describe(), opened?)),
                 Ok(Err(panicked)) => Err(SourceError::lost(Reason::Other, panicked.to_string())),
                 Err(_elapsed) => Err(SourceError::lost(
                     Reason::Timeout,
@@ -90,76 +87,49 @@ impl Connector for SqliteConnector {
 const CACHE_KIB: i64 = 16 * 1024;
 
 /// One open database file.
-struct SqliteConnection {
-    name: String,
-    /// Absent while a statement runs and for ever after one could not be stopped.
-    database: Option<Database>,
-}
-
-impl fmt::Debug for SqliteConnection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteConnection")
-            .field("name", &self.name)
-            .field("open", &self.database.is_some())
-            .finish()
-    }
-}
-
 struct Database {
     handle: rusqlite::Connection,
     file: PathBuf,
     identity: Option<FileIdentity>,
 }
 
-impl Connection for SqliteConnection {
-    fn query<'a>(
-        &'a mut self,
-        statement: &'a Statement,
+impl Handle for Database {
+    const LOST: Reason = Reason::Other;
+
+    async fn run(
+        self,
+        statement: &Statement,
         deadline: Duration,
-    ) -> BoxFuture<'a, Result<Rows, SourceError>> {
-        Box::pin(async move {
-            let Some(database) = self.database.take() else {
-                return Err(SourceError::lost(Reason::Other, "the connection was lost earlier"));
-            };
-            let stop = Stop::new(&database.handle);
-            let requested = Arc::clone(&stop.requested);
-            let statement = statement.clone();
-            let mut running = spawn_blocking(move || {
-                let outcome = run(&database, &statement, &requested);
-                (database, outcome)
-            });
-            let (ended, in_time) = match timeout(deadline, &mut running).await {
-                Ok(ended) => (Some(ended), true),
-                Err(_elapsed) => (stop.force(&mut running).await, false),
-            };
-            let (database, outcome) = match ended {
-                Some(Ok(ended)) => ended,
-                Some(Err(panicked)) => return Err(SourceError::lost(Reason::Other, panicked.to_string())),
-                None => {
-                    let message = format!("the statement could not be stopped{}", after(deadline));
-                    return Err(SourceError::lost(Reason::Timeout, message));
-                }
-            };
-            let outcome = if in_time {
-                outcome
-            } else {
-                let message = format!("the statement was stopped{}", after(deadline));
-                Err(SourceError::new(Reason::Timeout, message))
-            };
-            if !matches!(&outcome, Err(error) if error.connection_lost) {
-                self.database = Some(database);
+    ) -> (Option<Self>, Result<Rows, SourceError>) {
+        let stop = Stop::new(&self.handle);
+        let requested = Arc::clone(&stop.requested);
+        let statement = statement.clone();
+        let mut running = spawn_blocking(move || {
+            let outcome = run(&self, &statement, &requested);
+            (self, outcome)
+        });
+        let (ended, in_time) = match timeout(deadline, &mut running).await {
+            Ok(ended) => (Some(ended), true),
+            Err(_elapsed) => (stop.force(&mut running).await, false),
+        };
+        let after = format!("after its {} ms", deadline.as_millis());
+        match ended {
+            Some(Ok((database, outcome))) if in_time => (Some(database), outcome),
+            Some(Ok((database, _late))) => {
+                let message = format!("the statement was stopped {after}");
+                (Some(database), Err(SourceError::new(Reason::Timeout, message)))
             }
-            outcome
-        })
+            Some(Err(panicked)) => (None, Err(SourceError::lost(Reason::Other, panicked.to_string()))),
+            None => {
+                let message = format!("the statement could not be stopped {after}");
+                (None, Err(SourceError::lost(Reason::Timeout, message)))
+            }
+        }
     }
 }
 
-fn after(deadline: Duration) -> String {
-    format!(" after its {} ms", deadline.as_millis())
-}
-
-/// Stops a statement that runs on another thread. Dropping it stops the statement too, so that one
-/// nobody waits for any more does not run on.
+/// Stops a statement that runs on another thread. Dropping it stops the statement too, so that a
+/// statement whose caller has gone does not run on.
 struct Stop {
     requested: Arc<AtomicBool>,
     handle: InterruptHandle,
@@ -176,7 +146,7 @@ impl Stop {
         self.handle.interrupt();
     }
 
-    /// Interrupts the statement until its thread has ended; `None` when it does not within
+    /// Interrupts the statement until its thread ends; `None` when it does not end within
     /// [`STOP_TIMEOUT`].
     async fn force<T>(&self, running: &mut JoinHandle<T>) -> Option<Result<T, JoinError>> {
         let started = Instant::now();
@@ -201,9 +171,9 @@ impl Drop for Stop {
 /// Opens the file. Blocks.
 fn open(file: &Path, clock: Option<SharedClock>, busy_timeout: Duration) -> Result<Database, SourceError> {
     let refused = |cause: &dyn fmt::Display| error::refused(file, cause);
-    // SQLite gives a meaning of its own to an empty name, to ":memory:" and to "file:...".
+    // An empty name, ":memory:" and "file:..." have a special meaning for SQLite.
     let path = std::path::absolute(file).map_err(|error| refused(&error))?;
-    // Read before the file is opened: were it replaced in between, the first statement would notice.
+    // Read before the file is opened: if it is replaced in between, the first statement notices.
     let metadata = std::fs::metadata(&path).map_err(|error| refused(&error))?;
     if !metadata.is_file() {
         return Err(refused(&"not a regular file"));
@@ -224,14 +194,14 @@ fn prepare(
     handle.busy_timeout(busy_timeout)?;
     handle.pragma_update(None, "query_only", true)?;
     // Unfinished rows are scattered through a table that is mostly history, each on a page of its
-    // own: the default of 2 MB would read them all again at every sample.
-    // Fails while a writer holds the file; the connection is as good without it.
+    // own: with the default of 2 MB, every sample would read them all again. This fails while a writer
+    // holds the file; the connection works just as well without it.
     let _ = handle.pragma_update(None, "cache_size", -CACHE_KIB);
     if let Some(clock) = clock {
         override_clock(handle, clock)?;
     }
-    // SQLite looks into the file only when it must; this tells a file that is no database. A
-    // writer's lock is no reason to refuse the connection: the statements report it.
+    // SQLite does not look into the file until it must; this detects a file that is not a database.
+    // A writer's lock is no reason to refuse the connection: the statements report it.
     match handle.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)) {
         Err(error) if is_locked(&error) => Ok(()),
         other => other.map(|_version| ()),
@@ -257,8 +227,7 @@ fn override_clock(handle: &rusqlite::Connection, clock: SharedClock) -> rusqlite
 
 /// Runs one statement. Blocks; gives up between two rows once `stop` is set.
 fn run(database: &Database, statement: &Statement, stop: &AtomicBool) -> Result<Rows, SourceError> {
-    // SQLite would go on reading a file that was deleted or replaced, and its rows would never
-    // change again.
+    // SQLite would keep reading a file that was deleted or replaced, whose rows never change again.
     if database.identity != std::fs::metadata(&database.file).ok().as_ref().and_then(identify) {
         let message = format!("{} was deleted or replaced", database.file.display());
         return Err(SourceError::lost(Reason::Connect, message));
@@ -288,8 +257,8 @@ fn run(database: &Database, statement: &Statement, stop: &AtomicBool) -> Result<
     Err(SourceError::new(Reason::Timeout, "the statement was stopped"))
 }
 
-/// Binds each parameter to its name, `@P1` and so on. A name without a value would silently be
-/// NULL here, so it is refused, as SQL Server refuses it.
+/// Binds each parameter to its name, `@P1` and so on. A name without a value would silently be NULL
+/// here, so it is refused, as on SQL Server.
 fn bind(
     prepared: &mut rusqlite::Statement<'_>,
     parameters: &[Parameter],
@@ -313,8 +282,8 @@ fn bind(
     Ok(())
 }
 
-/// A REAL is refused even when it is integral: the statement that returned it would not return a
-/// BIGINT on SQL Server.
+/// One value of a row. A REAL is refused even when it is integral: on SQL Server its statement would
+/// not return a BIGINT.
 fn value(value: ValueRef<'_>, column: &str) -> Result<Value, SourceError> {
     match value {
         ValueRef::Null => Ok(Value::Null),
@@ -332,10 +301,10 @@ fn mismatch(column: &str, kind: Type) -> SourceError {
     SourceError::new(Reason::Decode, message)
 }
 
-/// What tells one file from another that has its name.
+/// Distinguishes a file from another one of the same name.
 type FileIdentity = (u64, u64);
 
-/// Device and inode; on other systems an open file cannot be replaced.
+/// Device and inode; elsewhere an open file cannot be replaced.
 #[cfg(unix)]
 fn identify(metadata: &std::fs::Metadata) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt;

@@ -337,7 +337,7 @@ fn an_index_holds_what_the_sample_reads_where_the_database_can_have_that() {
     assert_eq!(
         advice(Dialect::Mssql, queue),
         [
-            "CREATE INDEX [IX_Job_State] ON [dbo].[Job] ([State]) INCLUDE ([Until], [Due], [Tries], [a]]b], [tenant]);",
+            "CREATE INDEX [IX_Job_State] ON [dbo].[Job] ([State]) INCLUDE ([a]]b], [tenant], [Until], [Due], [Tries]);",
             "CREATE INDEX [IX_Moment_Key] ON [Moment] ([Key]) INCLUDE ([At]);",
         ]
     );

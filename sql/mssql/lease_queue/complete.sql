@@ -1,11 +1,11 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- The job is done, provided that the caller still owns it. Returns 0; or 2, with @RowsChanged 0, when
+-- The job is done, provided that the caller still owns it. Returns 0; or 2, with @RowsChanged 0, if
 -- ownership was lost: the work may be running elsewhere, and that is never a success.
 --
--- It may be part of the caller's transaction: what the work wrote into this database, the end of the
--- job and its history are then committed together or not at all. Roll back when 2 comes back.
+-- It may be part of the caller's transaction: what the work wrote to this database, the end of the job and
+-- its history are then committed together or not at all. Roll back if it returns 2.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].CompleteJob
     @JobId BIGINT,
     @ClaimToken UNIQUEIDENTIFIER,
@@ -35,11 +35,11 @@ BEGIN
     OUTPUT inserted.JobId, inserted.Attempts, inserted.EnqueuedAt, inserted.ClaimedAt
     INTO @ended (JobId, Attempts, EnqueuedAt, ClaimedAt)
     WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = 'W';
-    -- At once, because the next statement sets it anew.
+    -- At once, because the next statement overwrites it.
     SET @RowsChanged = @@ROWCOUNT;
 
-    -- Nothing for an attempt that somebody else has ended already: that one is in the history. A clock
-    -- that was set back meanwhile makes the duration 0, not negative.
+    -- Nothing for an attempt that somebody else has already ended: the history has it. A clock
+    -- that was set back in between makes the duration 0, not negative.
     INSERT INTO [$(SchemaName)].JobAttempt
         (JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message)
     SELECT

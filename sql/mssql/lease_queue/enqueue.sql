@@ -1,14 +1,13 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- A new job, claimable after @DelayMs. Returns 0.
+-- Adds a job that is claimable after @DelayMs. Returns 0.
 --
--- With a @BusinessKey the job is enqueued once: for a key that has a job already, in whatever state,
--- nothing is added, @JobId is that job, and 1 is returned. So an enqueuing whose answer was lost can be
--- repeated. It may be part of the caller's transaction, and then waits for another one that has
--- enqueued the same key and not ended yet.
+-- With a @BusinessKey the job is enqueued once: if the key already has a job, in whatever state, nothing is
+-- added, @JobId is that job, and 1 is returned. So a call whose answer was lost can be repeated. It may be
+-- part of the caller's transaction, and then waits for another open one that has enqueued the same key.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].EnqueueJob
-    -- Longer than the column, so that what does not fit is refused and not cut.
+    -- Longer than the column, so that a value that does not fit is refused instead of cut.
     @Payload NVARCHAR(MAX),
     @DelayMs BIGINT = 0,
     @MaxAttempts INT = 5,
@@ -17,7 +16,7 @@ CREATE OR ALTER PROCEDURE [$(SchemaName)].EnqueueJob
 AS
 BEGIN
     SET NOCOUNT ON;
-    -- A key that somebody else has just enqueued must not doom the caller's transaction.
+    -- A key just enqueued by somebody else must not doom the caller's transaction.
     SET XACT_ABORT OFF;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
@@ -35,7 +34,7 @@ BEGIN
     SET @JobId = NULL;
     WHILE @JobId IS NULL
     BEGIN
-        -- Reads what is committed now, also where the database would give an older version.
+        -- Reads what is committed now, even where the database would return an older version.
         SELECT @JobId = q.JobId
         FROM [$(SchemaName)].JobQueue AS q WITH (READCOMMITTEDLOCK)
         WHERE q.BusinessKey = @BusinessKey AND q.BusinessKey IS NOT NULL;
@@ -50,7 +49,7 @@ BEGIN
         END TRY
         BEGIN CATCH
             -- Somebody else was faster with this key (2601; 2627 where the index is a constraint), and the
-            -- next round finds that job. Not for ever: a purge might take it away each time.
+            -- next round finds that job. Not forever: a purge might remove it each time.
             SET @tries += 1;
             IF ERROR_NUMBER() NOT IN (2601, 2627) OR XACT_STATE() = -1 OR @tries = 3
                 THROW;

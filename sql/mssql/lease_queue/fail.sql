@@ -1,15 +1,15 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- The attempt failed: the job is ready again after @BackoffMs, or, its attempts used up, failed for good
--- with what went wrong. Returns 0; or 2, with @RowsChanged 0, when ownership was lost: the failure is no
--- longer this caller's to report.
+-- The attempt failed: the job is ready again after @BackoffMs or, if its attempts are used up, failed for good
+-- with the error. Returns 0; or 2, with @RowsChanged 0, if ownership was lost: the failure is no longer this
+-- caller's to report.
 --
 -- Roll back what the work wrote before calling this, or the call is undone with it.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].FailJob
     @JobId BIGINT,
     @ClaimToken UNIQUEIDENTIFIER,
-    -- What does not fit into the column is cut off: a diagnostic must not be lost for being long.
+    -- Text that does not fit the column is cut off: a diagnosis must not be lost for being long.
     @Error NVARCHAR(MAX),
     @BackoffMs BIGINT,
     @RowsChanged INT = NULL OUTPUT
@@ -52,11 +52,11 @@ BEGIN
     OUTPUT inserted.JobId, inserted.Attempts, inserted.EnqueuedAt, inserted.ClaimedAt, inserted.LastError
     INTO @ended (JobId, Attempts, EnqueuedAt, ClaimedAt, LastError)
     WHERE JobId = @JobId AND ClaimToken = @ClaimToken AND State = 'W';
-    -- At once, because the next statement sets it anew.
+    -- At once, because the next statement overwrites it.
     SET @RowsChanged = @@ROWCOUNT;
 
-    -- Nothing for an attempt that somebody else has ended already: that one is in the history. A clock
-    -- that was set back meanwhile makes the duration 0, not negative.
+    -- Nothing for an attempt that somebody else has already ended: the history has it. A clock
+    -- that was set back in between makes the duration 0, not negative.
     INSERT INTO [$(SchemaName)].JobAttempt
         (JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message)
     SELECT

@@ -34,7 +34,7 @@ BEGIN
         ORDER BY q.FinishedAt, q.JobId
     )
     DELETE FROM finished;
-    -- At once, because the next statement sets it anew.
+    -- At once, because the next statement overwrites it.
     SET @RowsChanged = @@ROWCOUNT;
     RETURN 0;
 END;
@@ -59,7 +59,7 @@ BEGIN
     DECLARE @endedBefore DATETIME2(3)
         = DATEADD(MILLISECOND, -(@KeepMs % 86400000), DATEADD(DAY, -(@KeepMs / 86400000), SYSUTCDATETIME()));
 
-    -- By the primary key, which has the order of the ends but for attempts that end at the same time:
+    -- By the primary key, which follows the order of the ends except for attempts that end at the same time:
     -- so the history needs no second index.
     WITH oldest AS (
         SELECT TOP (@Batch)
@@ -70,7 +70,7 @@ BEGIN
     )
     DELETE FROM oldest
     WHERE EndedAt < @endedBefore;
-    -- At once, because the next statement sets it anew.
+    -- At once, because the next statement overwrites it.
     SET @RowsChanged = @@ROWCOUNT;
     RETURN 0;
 END;

@@ -2,12 +2,11 @@ SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
 -- Takes lapsed leases from their owners, at most @Batch of them: back to ready, or failed for good when
--- the attempts are used up. Result set: JobId, State. @GraceMs is how long past its end a lease is left
--- alone. Run it on a schedule, several times within a lease.
+-- the attempts are used up. Result set: JobId, State. @GraceMs is how long a lapsed lease is left alone. Run
+-- it on a schedule, several times within a lease.
 --
--- The token is voided, so that an owner that wakes up late changes nothing. It is one conditional
--- statement: a heartbeat that comes in first keeps its job, and a job whose owner is just reporting is
--- passed over.
+-- The token is voided, so that an owner that wakes up late changes nothing. It is one conditional statement:
+-- a heartbeat that arrives first keeps its job, and a job whose owner is just reporting is skipped.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].RecoverJobs
     @GraceMs BIGINT = 0,
     @Batch INT = 500,
@@ -39,8 +38,8 @@ BEGIN
 
     BEGIN TRANSACTION;
 
-    -- READPAST because a locked job is one whose owner is reporting: waiting for it would be a deadlock,
-    -- since the owner comes from the row and this from the index.
+    -- READPAST because the owner of a locked job is just reporting: waiting for it would be a deadlock, as the
+    -- owner comes from the row and this statement from the index.
     WITH lapsed AS (
         SELECT TOP (@Batch)
             q.JobId,
@@ -74,10 +73,10 @@ BEGIN
         inserted.JobId, inserted.State, inserted.Attempts, inserted.EnqueuedAt, inserted.ClaimedAt,
         inserted.LastError
     INTO @ended (JobId, State, Attempts, EnqueuedAt, ClaimedAt, LastError);
-    -- At once, because the next statement sets it anew.
+    -- At once, because the next statement overwrites it.
     SET @RowsChanged = @@ROWCOUNT;
 
-    -- A clock that was set back meanwhile makes the duration 0, not negative.
+    -- A clock that was set back in between makes the duration 0, not negative.
     INSERT INTO [$(SchemaName)].JobAttempt
         (JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message)
     SELECT

@@ -1,11 +1,11 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- A failed job is ready again, once its cause has been put right. Returns 0; or 3, with @RowsChanged 0,
--- when the job is not in the failed state.
+-- Makes a failed job ready again, once its cause has been fixed. Returns 0; or 3, with @RowsChanged 0, if the
+-- job is not in the failed state.
 --
 -- It gets @MoreAttempts attempts, or else as many as it has been allowed so far. Its count of attempts
--- stays what it is, because the history has it too.
+-- does not change, because the history has it too.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].RequeueJob
     @JobId BIGINT,
     @MoreAttempts INT = NULL,
@@ -26,7 +26,7 @@ BEGIN
         FinishedAt = NULL,
         MaxAttempts = Attempts + ISNULL(@MoreAttempts, MaxAttempts)
     WHERE JobId = @JobId AND State = 'F';
-    -- At once, because the next statement sets it anew.
+    -- At once, because the next statement overwrites it.
     SET @RowsChanged = @@ROWCOUNT;
 
     IF @RowsChanged = 0

@@ -11,12 +11,11 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 -- State: R ready, W working, D done, F failed for good. Attempts counts claims. ClaimedAt and
--- LastError stay behind when an attempt ends, until the next claim or failure. The token of a job
--- that was done stays: a worker that lost the answer to its completion can look whether it was its
--- own.
+-- LastError remain when an attempt ends, until the next claim or failure. The token of a done job
+-- remains: a worker that lost the answer to its completion can check whether it was its own.
 --
--- A job with a business key is enqueued once, for as long as its row is there. Keys are compared
--- byte by byte, so that two of them that differ in case are two.
+-- A job with a business key is enqueued once, for as long as its row exists. Keys are compared byte by byte,
+-- so two keys that differ in case are different.
 IF OBJECT_ID(N'[$(SchemaName)].JobQueue', N'U') IS NULL
     CREATE TABLE [$(SchemaName)].JobQueue (
         JobId BIGINT IDENTITY (1, 1) NOT NULL,
@@ -35,7 +34,7 @@ IF OBJECT_ID(N'[$(SchemaName)].JobQueue', N'U') IS NULL
         CONSTRAINT PK_JobQueue PRIMARY KEY CLUSTERED (JobId),
         CONSTRAINT CK_JobQueue_State CHECK (State IN ('R', 'W', 'D', 'F')),
         CONSTRAINT CK_JobQueue_MaxAttempts CHECK (MaxAttempts > 0),
-        -- Work that nobody owns, or that is owned without end, could never be recovered.
+        -- A job in progress without an owner or an end of its lease could never be recovered.
         CONSTRAINT CK_JobQueue_Owner CHECK (State <> 'W' OR (ClaimToken IS NOT NULL AND LeaseUntil IS NOT NULL))
     );
 GO
@@ -61,7 +60,7 @@ IF NOT EXISTS (
         INCLUDE (State)
         WHERE State = 'W';
 GO
--- For the purge; holds no unfinished job.
+-- For the purge; contains no unfinished job.
 IF NOT EXISTS (
     SELECT 1
     FROM sys.indexes AS i
@@ -80,9 +79,9 @@ IF NOT EXISTS (
         ON [$(SchemaName)].JobQueue (BusinessKey)
         WHERE BusinessKey IS NOT NULL;
 GO
--- For the exporter. It seeks every state but the finished one, unknown states included, which no
--- filtered index holds. All that a sample reads is included, so that it never comes near the payloads; a
--- heartbeat writes one index row more for it.
+-- For the exporter. It seeks every state but the finished one, including unknown states, which no filtered
+-- index contains. All that a sample reads is included, so that it never touches the payloads; in return, a
+-- heartbeat writes one more index row.
 IF NOT EXISTS (
     SELECT 1
     FROM sys.indexes AS i
@@ -92,9 +91,9 @@ IF NOT EXISTS (
         ON [$(SchemaName)].JobQueue (State)
         INCLUDE (LeaseUntil, ClaimedAt, AvailableAt, EnqueuedAt, Attempts, MaxAttempts);
 GO
--- One row an attempt, written in the transaction that ended it. Outcome: ok, error, or lost when the
--- lease lapsed and the job was taken away. An attempt without a start was not begun by a claim, but by
--- hand. No foreign key to the job: the two are purged apart.
+-- One row per attempt, written in the transaction that ended it. Outcome: ok, error, or lost when the
+-- lease lapsed and the job was taken away. An attempt without a start was begun by hand,
+-- not by a claim. No foreign key to the job: the two are purged separately.
 IF OBJECT_ID(N'[$(SchemaName)].JobAttempt', N'U') IS NULL
     CREATE TABLE [$(SchemaName)].JobAttempt (
         AttemptId BIGINT IDENTITY (1, 1) NOT NULL,

@@ -1,12 +1,12 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- A step of a notification run, and the worked example of one: the newest comment of each item makes one
--- message. Several comments between two runs make one message, the next comment makes another.
+-- The worked example of a step of a notification run: the newest comment on each item becomes one message.
+-- Several comments between two runs become one message; the next comment becomes another.
 --
--- Whatever goes wrong in here is this step's row in the log and no error, so that the next step runs.
+-- A failure in here becomes this step's row in the log, not an error, so that the next step runs.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].NotifyComments
-    -- The fuse against a mass mailing, after an import for example: the rest is left to the next runs.
+    -- The fuse against a mass mailing, after an import for example; the rest is left to the next runs.
     @Cap INT = 500
 AS
 BEGIN
@@ -14,7 +14,7 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
-    -- What rolls back after an error must be this step and nothing of the caller's.
+    -- An error must roll back this step and nothing of the caller's.
     IF @@TRANCOUNT <> 0 OR (@@OPTIONS & 2) = 2
         THROW 50001, 'NotifyComments: end the transaction first, and turn implicit transactions off.', 1;
     -- Every message costs a lock, and from 5000 the server would lock the whole table.
@@ -33,8 +33,8 @@ BEGIN
     );
 
     BEGIN TRY
-        -- Looking for events may take long and needs no transaction. Oldest first, so that the cap
-        -- leaves nobody waiting for ever.
+        -- The search for events may take long and needs no transaction. Oldest first, so that the cap leaves
+        -- nobody waiting forever.
         INSERT INTO @candidate ([Key], Key2, Recipient)
         SELECT TOP (@Cap)
             c.ItemId,
@@ -52,7 +52,7 @@ BEGIN
                 WHERE k.Kind = N'comment' AND k.[Key] = c.ItemId AND k.Key2 = c.CommentId
             )
         ORDER BY c.CommentId;
-        -- At once, because the next statement sets it anew.
+        -- At once, because the next statement overwrites it.
         SET @found = @@ROWCOUNT;
 
         IF @found > 0
@@ -84,7 +84,7 @@ BEGIN
         END;
     END TRY
     BEGIN CATCH
-        -- Before anything is written: a transaction that is doomed takes no row of the log.
+        -- Before anything is written: a doomed transaction cannot write to the log.
         IF XACT_STATE() <> 0
             ROLLBACK TRANSACTION;
         SET @outcome = N'error';

@@ -1,7 +1,7 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- One row of the run log: a step, or a whole run, that began at @StartedAt and ends now.
+-- Writes one row of the run log: a step or a whole run that began at @StartedAt and ends now.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].LogRunStep
     @Step NVARCHAR(50),
     @StartedAt DATETIME2(3),
@@ -14,7 +14,7 @@ BEGIN
     SET XACT_ABORT ON;
 
     DECLARE @now DATETIME2(3) = SYSUTCDATETIME();
-    -- Nothing was done in a run that was skipped. A clock that was set back meanwhile makes the duration
+    -- Nothing was done in a skipped run. A clock that was set back in between makes the duration
     -- 0, not negative.
     DECLARE @durationMs BIGINT
         = CASE
@@ -28,7 +28,7 @@ BEGIN
 END;
 GO
 -- The retention of the run log: rows that began more than @KeepMs ago (60 days), oldest first, at most
--- @MaxRows. A backlog is gone after some runs; no run pays for all of it.
+-- @MaxRows. A backlog takes several runs; no run pays for all of it.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].PurgeRunLog
     @KeepMs BIGINT = 5184000000,
     @MaxRows INT = 5000,
@@ -51,7 +51,7 @@ BEGIN
     WHILE @deleted = @batch AND @RowsChanged < @MaxRows
     BEGIN
         -- Each batch is a transaction of its own. From 5000 locks in one statement the server would lock
-        -- the whole table, and runs and exporter would wait for it.
+        -- the whole table, and the runs and the exporter would wait for it.
         SET @batch = CASE WHEN @MaxRows - @RowsChanged < 1000 THEN @MaxRows - @RowsChanged ELSE 1000 END;
         WITH old AS (
             SELECT TOP (@batch) r.RunLogId
@@ -61,7 +61,7 @@ BEGIN
             ORDER BY r.StartedAt, r.RunLogId
         )
         DELETE FROM old;
-        -- At once, because the next statement sets it anew.
+        -- At once, because the next statement overwrites it.
         SET @deleted = @@ROWCOUNT;
         SET @RowsChanged += @deleted;
     END;

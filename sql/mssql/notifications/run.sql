@@ -1,21 +1,21 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- One notification run: every step once, whatever becomes of the ones before. Call it on a schedule. A
--- run that finds another one at work logs that it was skipped, and leaves. Returns 0; 1 when it was
--- skipped; 2 when the lock could not be asked for.
+-- One notification run: every step once, even after one has failed. Call it on a schedule. A run that finds
+-- another one in progress logs that it was skipped and ends. Returns 0; 1 if it was skipped; 2 if the lock
+-- could not be requested.
 --
--- The application lock belongs to the session, because a run is many short transactions. It is given
--- back on every way out of here but one: when the client cancels the call, or its timeout does, no CATCH
--- runs, and the session keeps the lock until it is closed, its pool resets it, or it makes the next run.
--- So give the call no timeout.
+-- The application lock belongs to the session, because a run is many short transactions. It is released on
+-- every way out of here but one: if the client cancels the call, or its timeout does, no CATCH runs, and the
+-- session keeps the lock until it is closed, its pool resets it, or it makes the next run. So give the call
+-- no timeout.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].RunNotifications
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    -- The steps are transactions of their own, and what is logged must stay.
+    -- The steps are transactions of their own, and logged rows must stay.
     IF @@TRANCOUNT <> 0 OR (@@OPTIONS & 2) = 2
         THROW 50001, 'RunNotifications: end the transaction first, and turn implicit transactions off.', 1;
 
@@ -26,7 +26,7 @@ BEGIN
     DECLARE @message NVARCHAR(MAX);
     DECLARE @lock INT;
     DECLARE @released INT = 0;
-    -- Everybody may see the row of their own session.
+    -- Everybody may see their own session's row.
     DECLARE @priority INT = ISNULL(
         (
             SELECT s.deadlock_priority
@@ -53,7 +53,7 @@ BEGIN
     END;
     IF @lock < 0
     BEGIN
-        -- Not a run that was skipped: nobody knows whether another one is at work.
+        -- This is not a skipped run: nobody knows whether another one is in progress.
         SET @message = CONCAT(N'error: sp_getapplock returned ', @lock);
         EXEC [$(SchemaName)].LogRunStep
             @Step = N'run',
@@ -64,8 +64,8 @@ BEGIN
         RETURN 2;
     END;
 
-    -- From here to the release, whatever touches a table is in a procedure of its own: that a table or a
-    -- column is missing is caught one level up, never in the procedure that misses it.
+    -- From here to the release, everything that touches a table is in a procedure of its own: a missing table
+    -- or column is caught one level up, never in the procedure that uses it.
     SET DEADLOCK_PRIORITY LOW;
     WHILE @finished = 0
     BEGIN
@@ -76,13 +76,13 @@ BEGIN
             -- Your steps go here: ELSE IF @place = 2 EXEC ..., and so on.
             ELSE
             BEGIN
-                -- Before the call: its error must not bring it back.
+                -- Before the call: its error must not lead back to it.
                 SET @finished = 1;
                 EXEC [$(SchemaName)].PurgeRunLog;
             END;
         END TRY
         BEGIN CATCH
-            -- A step logs its own errors; this is one that it could not catch, or not log.
+            -- A step logs its own errors; this is one that it could not catch or log.
             IF XACT_STATE() <> 0
                 ROLLBACK TRANSACTION;
             SET @outcome = N'error';
@@ -93,8 +93,8 @@ BEGIN
         END CATCH;
     END;
 
-    -- Until it is free: a run of this session that was cancelled may have left the lock to it, and each
-    -- time that it was taken counts.
+    -- Until it is free: a cancelled run of this session may have left the lock behind, and the lock must be
+    -- released as often as it was taken.
     WHILE @released >= 0 AND APPLOCK_MODE(N'public', N'notifications', N'Session') <> N'NoLock'
         EXEC @released = sys.sp_releaseapplock @Resource = N'notifications', @LockOwner = 'Session';
     SET DEADLOCK_PRIORITY @priority;

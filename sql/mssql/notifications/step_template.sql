@@ -1,6 +1,6 @@
--- A step of a notification run, complete but for its query. Not installed: copy it, put your names for
--- NotifySomething, N'something' and N'somethings' and your query where a TODO stands, run it, and call it
--- where run.sql says so.
+-- A template for a step of a notification run, complete except for its query. It is not installed: copy it,
+-- replace NotifySomething, N'something' and N'somethings' with your names, put your query at the TODO, run it,
+-- and call it where run.sql says.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
@@ -33,9 +33,9 @@ BEGIN
     );
 
     BEGIN TRY
-        -- TODO: the events, each once, the oldest first. Key2 is 0 unless one key has several events. Bound
-        -- the query by a time or a flag that an index serves, or it reads more with each run. NOT EXISTS
-        -- keeps out what was told; that nothing is told twice is up to the unique key.
+        -- TODO: the events, each once, oldest first. Key2 is 0 unless one key has several events. Limit the
+        -- query by a time or a flag that has an index, or it reads more with each run. NOT EXISTS leaves out
+        -- what was announced; the unique key guarantees that nothing is announced twice.
         INSERT INTO @candidate ([Key], Key2, Subject, Recipient)
         SELECT TOP (@Cap)
             e.[Key],
@@ -51,7 +51,7 @@ BEGIN
             WHERE k.Kind = @kind AND k.[Key] = e.[Key] AND k.Key2 = e.Key2
         )
         ORDER BY e.[Key], e.Key2;
-        -- At once, because the next statement sets it anew.
+        -- At once, because the next statement overwrites it.
         SET @found = @@ROWCOUNT;
 
         IF @found > 0
@@ -81,7 +81,7 @@ BEGIN
         END;
     END TRY
     BEGIN CATCH
-        -- Before anything is written: a transaction that is doomed takes no row of the log.
+        -- Before anything is written: a doomed transaction cannot write to the log.
         IF XACT_STATE() <> 0
             ROLLBACK TRANSACTION;
         SET @outcome = N'error';

@@ -1,9 +1,8 @@
--- Notifications: one message an event, and a log of what each run did. Times are UTC, by the database's
--- clock.
+-- Notifications: one message per event, and a log of each run. Times are UTC, by the database's clock.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- The events of the worked example. Yours are in tables of your own.
+-- The events of the worked example. Yours are in your own tables.
 IF OBJECT_ID(N'[$(SchemaName)].Comment', N'U') IS NULL
     CREATE TABLE [$(SchemaName)].Comment (
         CommentId BIGINT IDENTITY (1, 1) NOT NULL,
@@ -13,7 +12,7 @@ IF OBJECT_ID(N'[$(SchemaName)].Comment', N'U') IS NULL
         CONSTRAINT PK_Comment PRIMARY KEY CLUSTERED (CommentId)
     );
 GO
--- The newest comment of an item is the last one of its range.
+-- The newest comment on an item is the last one in its range.
 IF NOT EXISTS (
     SELECT 1
     FROM sys.indexes AS i
@@ -23,9 +22,9 @@ IF NOT EXISTS (
         ON [$(SchemaName)].Comment (ItemId, CommentId)
         INCLUDE (Recipient);
 GO
--- One row an event; the unique key is what makes it one message an event. [Key] is the business key,
--- Key2 tells several events of one key apart, else it is 0. A row must stay for as long as its event
--- does, or the event would be told again.
+-- One row per event; the unique key limits each event to one message. [Key] is the business key; Key2
+-- distinguishes several events of one key, and is 0 otherwise. A row must stay for as long as its event does,
+-- or the event would be announced again.
 IF OBJECT_ID(N'[$(SchemaName)].NotificationControl', N'U') IS NULL
     CREATE TABLE [$(SchemaName)].NotificationControl (
         NotificationId BIGINT IDENTITY (1, 1) NOT NULL,
@@ -37,8 +36,7 @@ IF OBJECT_ID(N'[$(SchemaName)].NotificationControl', N'U') IS NULL
         CONSTRAINT UQ_NotificationControl UNIQUE NONCLUSTERED (Kind, [Key], Key2)
     );
 GO
--- What a mailer of yours sends and deletes. A message is here once; that it arrives is the mailer's
--- business.
+-- Messages that your mailer sends and deletes. A message is here once; its delivery is up to the mailer.
 IF OBJECT_ID(N'[$(SchemaName)].OutgoingMessage', N'U') IS NULL
     CREATE TABLE [$(SchemaName)].OutgoingMessage (
         MessageId BIGINT IDENTITY (1, 1) NOT NULL,
@@ -47,7 +45,7 @@ IF OBJECT_ID(N'[$(SchemaName)].OutgoingMessage', N'U') IS NULL
         CONSTRAINT PK_OutgoingMessage PRIMARY KEY CLUSTERED (MessageId)
     );
 GO
--- One row a step and one (Step 'run') a whole run, written when it has ended.
+-- One row per step and one (Step 'run') per run, written when it has ended.
 IF OBJECT_ID(N'[$(SchemaName)].RunLog', N'U') IS NULL
     CREATE TABLE [$(SchemaName)].RunLog (
         RunLogId BIGINT IDENTITY (1, 1) NOT NULL,

@@ -1,24 +1,24 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- Takes the oldest row that no other transaction holds. Result set: WorkId, EnqueuedAt, Payload. Others
--- pass over the row from now on; the caller's commit removes it for good, its rollback brings it back
--- to its place. A transaction may take several rows. No row: nothing is free right now.
+-- Takes the oldest row that no other transaction holds. Result set: WorkId, EnqueuedAt, Payload. From
+-- now on others skip the row; the caller's commit removes it for good, and its rollback returns it to its
+-- place. A transaction may take several rows. No row: nothing is free right now.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].DequeueWork
 AS
 BEGIN
     SET NOCOUNT ON;
 
-    -- Without one the row would be gone for good before the work has begun.
+    -- Without a transaction the row would be gone for good before the work has begun.
     IF @@TRANCOUNT = 0
         THROW 50003, 'DequeueWork: begin a transaction first. It keeps the row until the work is done.', 1;
 
     SET XACT_ABORT ON;
-    -- READPAST is refused under SERIALIZABLE and SNAPSHOT, which the caller's transaction may have; the
-    -- lock that the DELETE takes stays until its end all the same.
+    -- READPAST is refused under SERIALIZABLE and SNAPSHOT, which the caller's transaction may use; the lock
+    -- that the DELETE takes still lasts until its end.
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
-    -- Not straight to the client, which would be given a row of a DELETE that fails after it.
+    -- Not straight to the client, which could receive a row of a DELETE that fails afterwards.
     DECLARE @taken TABLE (
         WorkId BIGINT NOT NULL,
         EnqueuedAt DATETIME2(3) NOT NULL,

@@ -1,10 +1,10 @@
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO
--- A new row at the end of the queue. In the caller's transaction, if there is one: the row is there for
--- others when it commits.
+-- Adds a row at the end of the queue. It is part of the caller's transaction, if there is one: others see
+-- the row when it commits.
 CREATE OR ALTER PROCEDURE [$(SchemaName)].EnqueueWork
-    -- Longer than the column, so that what does not fit is refused and not cut.
+    -- Longer than the column, so that a value that does not fit is refused instead of cut.
     @Payload NVARCHAR(MAX),
     @WorkId BIGINT = NULL OUTPUT
 AS

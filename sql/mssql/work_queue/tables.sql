@@ -1,5 +1,5 @@
--- The transactional queue: a consumer deletes the row in its own transaction. A rollback brings it back,
--- and nothing remains of finished work. Times are UTC.
+-- The transactional queue: a consumer deletes the row in its own transaction. A rollback returns it,
+-- and finished work leaves nothing behind. Times are UTC.
 SET QUOTED_IDENTIFIER ON;
 SET ANSI_NULLS ON;
 GO

@@ -1,6 +1,6 @@
 -- A job from a client that writes its times in another format, YYYY-MM-DDTHH:MM:SS.SSS. It is ready: but
 -- as text that time is later than every other of the same day, and the claim compares times as text. So
--- workers pass over the job until midnight.
+-- workers skip the job until midnight.
 INSERT INTO JobQueue (State, AvailableAt, EnqueuedAt, MaxAttempts, Payload)
 VALUES (
     'R',

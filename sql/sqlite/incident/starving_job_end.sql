@@ -1,4 +1,4 @@
--- Somebody writes the time as it should be.
+-- Somebody corrects the time.
 UPDATE JobQueue
 SET AvailableAt = replace(AvailableAt, 'T', ' ')
 WHERE State = 'R'

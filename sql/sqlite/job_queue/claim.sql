@@ -1,10 +1,10 @@
 -- Takes the :batch jobs that have been claimable longest, in one statement: choosing a job and owning
--- it cannot be pulled apart, so two workers never get the same one. Each job has a token of its own.
--- Fewer rows back than asked for, or none, means that nothing more was claimable for this attempt, not
--- that nothing is left to do. The order of the rows says nothing.
+-- it are inseparable, so two workers never get the same one. Each job gets its own token. Fewer rows than
+-- requested, or none, means that nothing more was claimable at this attempt, not that nothing is left to do.
+-- The order of the rows means nothing.
 --
--- A ready job whose attempts are used up is not passed over: whoever made it ready again by hand
--- gets one more attempt, and if that fails it goes back to F.
+-- A ready job whose attempts are used up is not skipped: if somebody made it ready again by hand, it gets one
+-- more attempt, and if that fails it goes back to F.
 UPDATE JobQueue
 SET State      = 'W',
     ClaimToken = lower(hex(randomblob(16))),

@@ -1,5 +1,5 @@
--- A new job, claimable after :delay_ms. No row back: there is a job with this business key already,
--- and it stays as it is. Without a key (NULL) every call makes a job.
+-- Adds a job that is claimable after :delay_ms. No row returned: a job with this business key already exists,
+-- and it stays as it is. Without a key (NULL) every call adds a job.
 INSERT INTO JobQueue (State, AvailableAt, EnqueuedAt, MaxAttempts, BusinessKey, Payload)
 VALUES (
     'R',

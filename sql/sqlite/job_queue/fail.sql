@@ -1,5 +1,5 @@
--- The attempt failed: back to ready after :backoff_ms, or, attempts used up, to F with what went
--- wrong. No row changed: ownership was lost, and the failure is no longer this caller's to report.
+-- The attempt failed: back to ready after :backoff_ms or, if the attempts are used up, to F with the error.
+-- No row changed: ownership was lost, and the failure is no longer this caller's to report.
 UPDATE JobQueue
 SET State       = CASE WHEN Attempts >= MaxAttempts THEN 'F' ELSE 'R' END,
     AvailableAt = CASE

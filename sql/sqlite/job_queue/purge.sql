@@ -1,6 +1,6 @@
 -- Deletes rows of one finished state (:state, D or F) that ended longer than :keep_ms ago, oldest
--- first, at most :batch at a time, so that no purge holds the write lock for long. With a row goes its
--- business key: it can be enqueued again.
+-- first, at most :batch at a time, so that no purge holds the write lock for long. A deleted row
+-- frees its business key, which can be enqueued again.
 DELETE FROM JobQueue
 WHERE JobId IN (
     SELECT JobId

@@ -1,7 +1,7 @@
 -- Takes lapsed leases from their owners, at most :batch at a time: back to ready, or to F when
 -- the attempts are used up. The token is voided, so an owner that wakes up late changes nothing.
--- One conditional statement: a heartbeat that comes in first keeps its job. :grace_ms is how long
--- past its end a lease is left alone.
+-- One conditional statement: a heartbeat that arrives first keeps its job. :grace_ms is how long a lapsed
+-- lease is left alone.
 UPDATE JobQueue
 SET State       = CASE WHEN Attempts >= MaxAttempts THEN 'F' ELSE 'R' END,
     AvailableAt = CASE

@@ -1,5 +1,5 @@
--- The newest comment of each item, unless that very comment was told already: several comments
--- between two runs make one message, the next comment makes another.
+-- The newest comment on each item, unless that comment was already announced: several comments between two
+-- runs become one message; the next comment becomes another.
 SELECT c.ItemId AS Key, c.CommentId AS Key2, c.Recipient
 FROM Comment AS c
 WHERE c.CommentId = (SELECT max(n.CommentId) FROM Comment AS n WHERE n.ItemId = c.ItemId)

@@ -1,4 +1,4 @@
--- Orders that were not confirmed yet, oldest first.
+-- Orders that have not been confirmed yet, oldest first.
 SELECT o.OrderId AS Key, 0 AS Key2, o.Recipient
 FROM CustomerOrder AS o
 WHERE NOT EXISTS (

@@ -1,4 +1,4 @@
--- Orders whose reminder is due and was not sent yet, oldest first.
+-- Orders whose reminder is due and has not been sent yet, oldest first.
 SELECT o.OrderId AS Key, 0 AS Key2, o.Recipient
 FROM CustomerOrder AS o
 WHERE o.RemindAt <= strftime('%Y-%m-%d %H:%M:%f', 'now')

@@ -1,5 +1,5 @@
--- A step, or a whole run, that began at :started_at (of the database's clock) and ends now.
--- A clock that was set back meanwhile makes the duration 0, not negative.
+-- A step or a whole run that began at :started_at (by the database's clock) and ends now.
+-- A clock that was set back in between makes the duration 0, not negative.
 INSERT INTO RunLog (Step, StartedAt, EndedAt, DurationMs, Candidates, Outcome, Message)
 VALUES (
     :step,

@@ -1,4 +1,4 @@
--- An order comes in; with :remind_ms, its customer is to be reminded that much later.
+-- An order comes in; with :remind_ms, its customer gets a reminder that much later.
 INSERT INTO CustomerOrder (Recipient, RemindAt)
 VALUES (
     :recipient,

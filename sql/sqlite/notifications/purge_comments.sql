@@ -1,6 +1,6 @@
--- Comments beyond the newest :keep, oldest first, at most :batch at a time. The newest comment of
--- an item stays until it was told; oldest first, because an old comment that outlives the newest
--- one would look new.
+-- Comments beyond the newest :keep, oldest first, at most :batch at a time. The newest comment on
+-- an item stays until it was announced; oldest first, because an old comment that outlives the newest one
+-- would look new.
 DELETE FROM Comment
 WHERE CommentId IN (
     SELECT c.CommentId

@@ -1,5 +1,5 @@
 -- Control rows beyond the newest :keep whose event is gone, at most :batch at a time. While the
--- event is there its mark must stay, or the event would be told again.
+-- event exists its mark must stay, or the event would be announced again.
 DELETE FROM NotificationControl
 WHERE NotificationId IN (
     SELECT k.NotificationId

@@ -1,4 +1,4 @@
--- Orders beyond the newest :keep, at most :batch at a time. One that still waits for a message
+-- Orders beyond the newest :keep, at most :batch at a time. One that still awaits a message
 -- stays.
 DELETE FROM CustomerOrder
 WHERE OrderId IN (

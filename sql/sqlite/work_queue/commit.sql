@@ -1,3 +1,3 @@
--- Transaction :tran_id ends well: what it took is gone for good.
+-- Commits transaction :tran_id: the rows that it took are gone for good.
 DELETE FROM WorkQueue
 WHERE TranId = :tran_id;

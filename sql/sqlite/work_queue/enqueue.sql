@@ -1,3 +1,3 @@
--- A new row at the end of the queue.
+-- Adds a row at the end of the queue.
 INSERT INTO WorkQueue (EnqueuedAt, Payload)
 VALUES (strftime('%Y-%m-%d %H:%M:%f', 'now'), :payload);

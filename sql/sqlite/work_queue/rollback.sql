@@ -1,4 +1,4 @@
--- Transaction :tran_id is undone: what it took is free again, at its old place.
+-- Rolls transaction :tran_id back: the rows that it took are free again, in their old places.
 UPDATE WorkQueue
 SET TranId = NULL
 WHERE TranId = :tran_id;

@@ -1,5 +1,5 @@
--- Takes the oldest row that no transaction holds for transaction :tran_id. Others pass over it
--- from now on. A transaction may take several rows. No row back: nothing is free right now.
+-- Takes the oldest row that no transaction holds, for transaction :tran_id. From now on others skip it. A
+-- transaction may take several rows. No row returned: nothing is free right now.
 UPDATE WorkQueue
 SET TranId = :tran_id
 WHERE WorkId = (

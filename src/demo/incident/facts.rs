@@ -1,11 +1,8 @@
-//! What there is to know of each incident: the same for the help, the guidance, the document and the
-//! tests.
+//! The table of incidents: their names and facts, for the help, the banner, the document and the tests.
 
 use std::time::Duration;
 
-use super::Incident;
-
-/// What there is to know of an incident.
+/// The facts about one incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// Its name on the command line.
@@ -14,171 +11,116 @@ pub struct Facts {
     pub happens: &'static str,
     /// The series that show it, as Prometheus selects them.
     pub series: &'static str,
-    /// The series that those are held against, where there are any.
+    /// The series they are compared with, if any.
     pub against: Option<&'static str>,
-    /// How long all should go well before it, at speed 1: what is held against the past needs one.
+    /// How long all should go well first, at speed 1: some alerts compare with the past.
     pub after: Duration,
-    /// After how long the condition of the alert holds, at speed 1.
+    /// How long it takes for the alert's condition to hold, at speed 1.
     pub within: Duration,
-    /// The alert that it leads to.
+    /// The alert it leads to.
     pub alert: &'static str,
 }
 
-impl Incident {
-    /// What there is to know of it.
-    #[must_use]
-    pub const fn facts(self) -> Facts {
-        let (name, alert, within, happens, series, against) = match self {
-            Self::NoWorkers => (
-                "no-workers",
-                "SqlQueueNoWorker",
-                25,
-                "every worker is shut down, and jobs keep coming",
-                r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#,
-                Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
-            ),
-            Self::StarvingJob => (
-                "starving-job",
-                "SqlQueueReadyJobTooOld",
-                20,
-                "one job has a time that workers misread, and they pass over it",
-                r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#,
-                Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
-            ),
-            Self::GrowingBacklog => (
-                "growing-backlog",
-                "SqlQueueBacklogGrowing",
-                40,
-                "more jobs come than the workers can do",
-                r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#,
-                Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
-            ),
-            Self::WorkerCrash => (
-                "worker-crash",
-                "SqlQueueLeasesLost",
-                30,
-                "workers die in the middle of many jobs, and are started again",
-                r#"sqlqueue_attempts_total{queue="jobs",outcome="lost"}"#,
-                Some(r#"sqlqueue_objective_max_lost_ratio{queue="jobs"}"#),
-            ),
-            Self::NoRecovery => (
-                "no-recovery",
-                "SqlQueueExpiredLeasesNotRecovered",
-                60,
-                "nobody takes jobs from workers that died",
-                r#"sqlqueue_oldest_expired_lease_seconds{queue="jobs"}"#,
-                Some(r#"sqlqueue_objective_max_expired_age_seconds{queue="jobs"}"#),
-            ),
-            Self::PoisonJob => (
-                "poison-job",
-                "SqlQueuePoisonJob",
-                20,
-                "one job fails again and again, and has no bound",
-                r#"sqlqueue_max_attempts{queue="jobs"}"#,
-                Some(r#"sqlqueue_objective_max_attempts{queue="jobs"}"#),
-            ),
-            Self::FailedJobs => (
-                "failed-jobs",
-                "SqlQueueFailedJobs",
-                25,
-                "every attempt at every job fails, and jobs are given up",
-                r#"sqlqueue_jobs{queue="jobs",state="failed"}"#,
-                Some(r#"sqlqueue_objective_max_failed_jobs{queue="jobs"}"#),
-            ),
-            Self::OverlappingRuns => (
-                "overlapping-runs",
-                "SqlQueueRunsOverlap",
-                40,
-                "runs take longer than the schedule leaves them",
-                r#"sqlqueue_run_steps_total{step="run",outcome="skipped"}"#,
-                Some("sqlqueue_objective_max_skip_ratio"),
-            ),
-            Self::OrphanedLock => (
-                "orphaned-lock",
-                "SqlQueueEveryRunSkipped",
-                20,
-                "a run is killed, and its session keeps the lock",
-                "sqlqueue_run_consecutive_skips",
-                Some("sqlqueue_objective_max_consecutive_skips"),
-            ),
-            Self::FailingStep => (
-                "failing-step",
-                "SqlQueueStepFailing",
-                10,
-                "the step orders fails in every run",
-                r#"sqlqueue_run_last_error_timestamp_seconds{step="orders"}"#,
-                Some(r#"sqlqueue_run_last_success_timestamp_seconds{step="orders"}"#),
-            ),
-            Self::SlowStep => (
-                "slow-step",
-                "SqlQueueStepSlow",
-                40,
-                "the step comments takes six times as long as before",
-                r#"sqlqueue_run_step_duration_seconds_sum{step="comments"}"#,
-                Some("sqlqueue_objective_max_slowdown_ratio"),
-            ),
-            Self::SchedulerStopped => (
-                "scheduler-stopped",
-                "SqlQueueSchedulerStopped",
-                35,
-                "nobody starts runs any more",
-                "sqlqueue_run_last_start_timestamp_seconds",
-                Some("sqlqueue_objective_max_run_gap_seconds"),
-            ),
-            Self::CapReached => (
-                "cap-reached",
-                "SqlQueueStepWarnings",
-                50,
-                "more orders come in than the runs may tell of",
-                r#"sqlqueue_run_steps_total{step="orders",outcome="warning"}"#,
-                Some("sqlqueue_objective_max_warning_ratio"),
-            ),
-            Self::RetentionStopped => (
-                "retention-stopped",
-                "SqlQueueRetentionStopped",
-                180,
-                "nobody prunes the run log",
-                "sqlqueue_run_log_oldest_row_timestamp_seconds",
-                Some("sqlqueue_objective_max_log_age_seconds"),
-            ),
-            Self::ClockSkew => (
-                "clock-skew",
-                "SqlQueueClockSkew",
-                5,
-                "the clock of the exporter's host is set ten seconds ahead",
-                "sqlqueue_clock_skew_seconds",
-                Some("sqlqueue_objective_max_clock_skew_seconds"),
-            ),
-            Self::BrokenTarget => (
-                "broken-target",
-                "SqlQueueTargetNotSampled",
-                15,
-                "a row of WorkQueue has a time that is none, and the table cannot be sampled",
-                r#"sqlqueue_last_sample_timestamp_seconds{queue="work"}"#,
-                Some(r#"sqlqueue_stale_after_seconds{queue="work"}"#),
-            ),
-            Self::DatabaseDown => (
-                "database-down",
-                "SqlQueueDatabaseDown",
-                5,
-                "the database file is gone from its place",
-                "sqlqueue_up",
-                None,
-            ),
-            Self::StateNotSaved => (
-                "state-not-saved",
-                "SqlQueueStateNotSaved",
-                5,
-                "a folder is in the place of the exporter's state file",
-                "sqlqueue_exporter_state_last_save_successful",
-                None,
-            ),
-        };
-        let after = match self {
-            Self::SlowStep => 100,
-            _ => 30,
-        };
-        let (after, within) = (Duration::from_secs(after), Duration::from_secs(within));
-        Facts { name, happens, series, against, after, within, alert }
-    }
+/// The enum of incidents and the facts about each; times are in seconds at speed 1.
+macro_rules! incidents {
+    ($($incident:ident $name:literal: $happens:literal, shown by $series:literal against $against:expr,
+        alert $alert:literal within $within:literal after $after:literal;)+) => {
+        /// Something that goes wrong.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Incident {
+            $(#[doc = $happens] $incident,)+
+        }
+
+        impl Incident {
+            /// Every incident, in the order of the help.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$incident),+];
+
+            /// The facts about this incident.
+            #[must_use]
+            pub const fn facts(self) -> Facts {
+                match self {
+                    $(Self::$incident => Facts {
+                        name: $name,
+                        happens: $happens,
+                        series: $series,
+                        against: $against,
+                        after: Duration::from_secs($after),
+                        within: Duration::from_secs($within),
+                        alert: $alert,
+                    },)+
+                }
+            }
+        }
+    };
+}
+
+incidents! {
+    NoWorkers "no-workers": "every worker is shut down while jobs keep coming",
+        shown by r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#
+        against Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
+        alert "SqlQueueNoWorker" within 25 after 30;
+    StarvingJob "starving-job": "workers misread the time of one job and pass it over",
+        shown by r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#
+        against Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
+        alert "SqlQueueReadyJobTooOld" within 20 after 30;
+    GrowingBacklog "growing-backlog": "more jobs arrive than the workers can handle",
+        shown by r#"sqlqueue_oldest_ready_age_seconds{queue="jobs"}"#
+        against Some(r#"sqlqueue_objective_max_ready_age_seconds{queue="jobs"}"#),
+        alert "SqlQueueBacklogGrowing" within 40 after 30;
+    WorkerCrash "worker-crash": "workers die in the middle of many jobs and are restarted",
+        shown by r#"sqlqueue_attempts_total{queue="jobs",outcome="lost"}"#
+        against Some(r#"sqlqueue_objective_max_lost_ratio{queue="jobs"}"#),
+        alert "SqlQueueLeasesLost" within 30 after 30;
+    NoRecovery "no-recovery": "nobody recovers the jobs of workers that died",
+        shown by r#"sqlqueue_oldest_expired_lease_seconds{queue="jobs"}"#
+        against Some(r#"sqlqueue_objective_max_expired_age_seconds{queue="jobs"}"#),
+        alert "SqlQueueExpiredLeasesNotRecovered" within 60 after 30;
+    PoisonJob "poison-job": "one job fails again and again, with no limit on its attempts",
+        shown by r#"sqlqueue_max_attempts{queue="jobs"}"#
+        against Some(r#"sqlqueue_objective_max_attempts{queue="jobs"}"#),
+        alert "SqlQueuePoisonJob" within 20 after 30;
+    FailedJobs "failed-jobs": "every attempt at every job fails, and jobs are given up",
+        shown by r#"sqlqueue_jobs{queue="jobs",state="failed"}"#
+        against Some(r#"sqlqueue_objective_max_failed_jobs{queue="jobs"}"#),
+        alert "SqlQueueFailedJobs" within 25 after 30;
+    OverlappingRuns "overlapping-runs": "runs take longer than the schedule allows",
+        shown by r#"sqlqueue_run_steps_total{step="run",outcome="skipped"}"#
+        against Some("sqlqueue_objective_max_skip_ratio"),
+        alert "SqlQueueRunsOverlap" within 40 after 30;
+    OrphanedLock "orphaned-lock": "a run is killed, and its session keeps the lock",
+        shown by "sqlqueue_run_consecutive_skips" against Some("sqlqueue_objective_max_consecutive_skips"),
+        alert "SqlQueueEveryRunSkipped" within 20 after 30;
+    FailingStep "failing-step": "the step orders fails in every run",
+        shown by r#"sqlqueue_run_last_error_timestamp_seconds{step="orders"}"#
+        against Some(r#"sqlqueue_run_last_success_timestamp_seconds{step="orders"}"#),
+        alert "SqlQueueStepFailing" within 10 after 30;
+    SlowStep "slow-step": "the step comments takes six times as long as before",
+        shown by r#"sqlqueue_run_step_duration_seconds_sum{step="comments"}"#
+        against Some("sqlqueue_objective_max_slowdown_ratio"),
+        alert "SqlQueueStepSlow" within 40 after 100;
+    SchedulerStopped "scheduler-stopped": "nobody starts runs any more",
+        shown by "sqlqueue_run_last_start_timestamp_seconds"
+        against Some("sqlqueue_objective_max_run_gap_seconds"),
+        alert "SqlQueueSchedulerStopped" within 35 after 30;
+    CapReached "cap-reached": "more orders come in than a run may announce",
+        shown by r#"sqlqueue_run_steps_total{step="orders",outcome="warning"}"#
+        against Some("sqlqueue_objective_max_warning_ratio"),
+        alert "SqlQueueStepWarnings" within 50 after 30;
+    RetentionStopped "retention-stopped": "nobody prunes the run log",
+        shown by "sqlqueue_run_log_oldest_row_timestamp_seconds"
+        against Some("sqlqueue_objective_max_log_age_seconds"),
+        alert "SqlQueueRetentionStopped" within 180 after 30;
+    ClockSkew "clock-skew": "the clock of the exporter's host is set ten seconds ahead",
+        shown by "sqlqueue_clock_skew_seconds" against Some("sqlqueue_objective_max_clock_skew_seconds"),
+        alert "SqlQueueClockSkew" within 5 after 30;
+    BrokenTarget "broken-target": "a row of WorkQueue holds an invalid time, and the table cannot be sampled",
+        shown by r#"sqlqueue_last_sample_timestamp_seconds{queue="work"}"#
+        against Some(r#"sqlqueue_stale_after_seconds{queue="work"}"#),
+        alert "SqlQueueTargetNotSampled" within 15 after 30;
+    DatabaseDown "database-down": "the database file is moved away",
+        shown by "sqlqueue_up" against None,
+        alert "SqlQueueDatabaseDown" within 5 after 30;
+    StateNotSaved "state-not-saved": "a folder stands where the exporter's state file belongs",
+        shown by "sqlqueue_exporter_state_last_save_successful" against None,
+        alert "SqlQueueStateNotSaved" within 5 after 30;
 }

@@ -1,5 +1,4 @@
-//! Files that an incident takes away. Each step can be undone at the next start, too, should the demo
-//! be killed in between.
+//! Files that an incident moves away. If the demo is killed in between, the next start undoes it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,26 +10,26 @@ pub(in crate::demo) fn move_away(file: &Path) -> Result<(), DemoError> {
     std::fs::rename(file, away(file)).map_err(|error| cannot_write(file, error))
 }
 
-/// Moves it back.
+/// Moves it back to its name.
 pub(in crate::demo) fn move_back(file: &Path) -> Result<(), DemoError> {
     std::fs::rename(away(file), file).map_err(|error| cannot_write(file, error))
 }
 
-/// Puts a folder where the state file is written to: no file can replace it, not even root's. What was
-/// saved is kept beside it.
+/// Puts a folder in the place of the state file: no file can replace a folder, not even as root. The
+/// saved state is kept beside it.
 pub(in crate::demo) fn block(state_file: &Path) -> Result<(), DemoError> {
     unless_missing(std::fs::rename(state_file, away(state_file)))
         .and_then(|()| std::fs::create_dir(state_file))
         .map_err(|error| cannot_write(state_file, error))
 }
 
-/// Takes the folder away. What was saved before is not brought back: the exporter knows better, and
-/// saves again at once.
+/// Removes the folder. The state saved before is not restored: the exporter has a newer one, and saves
+/// it at once.
 pub(in crate::demo) fn unblock(state_file: &Path) -> Result<(), DemoError> {
     std::fs::remove_dir(state_file).map_err(|error| cannot_write(state_file, error))
 }
 
-/// Undoes what a demo that was killed left behind.
+/// Undoes the incident of a demo that was killed.
 pub(in crate::demo) fn undo(database_file: &Path, state_file: &Path) -> Result<(), DemoError> {
     if state_file.is_dir() {
         unblock(state_file)?;

@@ -1,4 +1,4 @@
-//! What every actor has: a name, a connection, a generator, a pace and a sign to stop.
+//! Actors: each has a name, a connection, a generator, a pace and a signal to stop.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::super::incident::Incident;
 use super::super::{DemoDatabase, DemoError, schema};
 use super::script;
 
-/// Turns times of the script into times of the clock.
+/// Converts times of the script to real time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace(pub(super) f64);
 
@@ -27,24 +27,24 @@ impl Pace {
     }
 }
 
-/// What is the same for every actor.
+/// Conditions shared by all actors.
 #[derive(Debug, Clone)]
 pub(super) struct Conditions {
     pub(super) seed: u64,
     pub(super) pace: Pace,
-    /// What is wrong at present.
+    /// The current incident, if any.
     pub(super) incident: watch::Receiver<Option<Incident>>,
     pub(super) stop: CancellationToken,
 }
 
 impl Conditions {
-    /// Nobody is told to stop yet.
+    /// The conditions at the start: nobody is asked to stop yet.
     pub(super) fn new(seed: u64, pace: Pace, incident: watch::Receiver<Option<Incident>>) -> Self {
         Self { seed, pace, incident, stop: CancellationToken::new() }
     }
 }
 
-/// One simulated party: a process of its own with its own connection.
+/// One simulated process with its own connection.
 #[derive(Debug)]
 pub(super) struct Actor {
     pub(super) name: String,
@@ -63,7 +63,7 @@ impl Actor {
         Ok(Self { name, pace: conditions.pace, conditions, connection })
     }
 
-    /// The actor's decision stream, from its beginning.
+    /// The actor's decision stream, from its start.
     pub(super) fn generator(&self) -> Rng {
         script::generator(self.conditions.seed, &self.name)
     }
@@ -72,33 +72,33 @@ impl Actor {
         self.conditions.stop.is_cancelled()
     }
 
-    /// What is wrong at present.
+    /// The current incident, if any.
     pub(super) fn incident(&self) -> Option<Incident> {
         *self.conditions.incident.borrow()
     }
 
-    /// Waits while this is wrong; `false` when the demo stops meanwhile.
+    /// Waits while this incident lasts; `false` when the demo stops first.
     pub(super) async fn sit_out(&self, incident: Incident) -> bool {
         let mut present = self.conditions.incident.clone();
         tokio::select! {
             biased;
             () = self.conditions.stop.cancelled() => false,
-            // An error: there is nobody left to say that something is wrong.
+            // An error means that the director is gone, and the incident with it.
             _ = present.wait_for(|present| *present != Some(incident)) => true,
         }
     }
 
-    /// Waits `ms` script milliseconds; `false` when the demo stops meanwhile.
+    /// Waits `ms` milliseconds at speed 1; `false` when the demo stops first.
     pub(super) async fn pause(&self, ms: u64) -> bool {
         self.pause_for(Duration::from_millis(ms)).await
     }
 
-    /// Waits for a duration at speed 1; `false` when the demo stops meanwhile.
+    /// Waits for a duration at speed 1; `false` when the demo stops first.
     pub(super) async fn pause_for(&self, duration: Duration) -> bool {
         self.wait(self.pace.of_duration(duration)).await
     }
 
-    /// Waits so long by the clock; `false` when the demo stops meanwhile.
+    /// Waits for a duration in real time; `false` when the demo stops first.
     pub(super) async fn wait(&self, duration: Duration) -> bool {
         tokio::select! {
             biased;
@@ -107,10 +107,10 @@ impl Actor {
         }
     }
 
-    /// Runs `work` on the actor's connection, in a thread that may block.
+    /// Runs `work` on the actor's connection, on a thread that may block.
     ///
-    /// Another writer that holds the file for long only delays the demo: `work` is tried again until
-    /// it is time to stop. So it must be one statement or one transaction.
+    /// A writer that holds the file for long only delays the demo: `work` is retried until the demo
+    /// stops. So it must be one statement or one transaction.
     pub(super) async fn database<T, F>(&self, work: F) -> Result<T, DemoError>
     where
         T: Send + 'static,
@@ -119,7 +119,7 @@ impl Actor {
         let connection = Arc::clone(&self.connection);
         let stop = self.conditions.stop.clone();
         tokio::task::spawn_blocking(move || {
-            // A panic in another call rolled its transaction back; the connection is still good.
+            // A panic in another call rolled its transaction back; the connection is still usable.
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             loop {
                 match work(&mut connection) {

@@ -1,7 +1,7 @@
-//! Who begins an incident and ends it.
+//! The director: begins and ends an incident.
 //!
 //! Most of an incident is how the other actors behave while it lasts, see [`variation`](super::variation).
-//! The rest is done here: once at its beginning, and undone at its end or when the demo is stopped.
+//! The rest is done here, once at its start, and undone at its end or when the demo is stopped.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,38 +10,22 @@ use tokio::sync::watch;
 use tracing::info;
 
 use super::super::incident::{Episode, Incident, files};
-use super::super::{DemoDatabase, DemoError, HostClock, queue};
+use super::super::{DemoDatabase, DemoError, HostClock, queue, sql};
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script;
 
-/// How wrong the clock of the exporter's host is set.
+/// How far ahead the clock of the exporter's host is set.
 const AHEAD_MS: i64 = 10_000;
 
-/// What somebody does to a table, and what undoes it.
-struct Deed {
-    begin: &'static str,
-    end: &'static str,
-}
-
-const STARVING_JOB: Deed = Deed {
-    begin: include_str!("../../../sql/sqlite/incident/starving_job_begin.sql"),
-    end: include_str!("../../../sql/sqlite/incident/starving_job_end.sql"),
-};
-
-const BROKEN_TARGET: Deed = Deed {
-    begin: include_str!("../../../sql/sqlite/incident/broken_target_begin.sql"),
-    end: include_str!("../../../sql/sqlite/incident/broken_target_end.sql"),
-};
-
-/// What is no table, and yet can go wrong.
+/// What can go wrong outside the tables.
 #[derive(Debug, Clone)]
 pub(super) struct Surroundings {
     pub(super) database: DemoDatabase,
     pub(super) host_clock: Arc<HostClock>,
 }
 
-/// Tells the other actors what is wrong, from the beginning of the episode to its end.
+/// Announces the incident to the other actors for as long as it lasts.
 pub(super) async fn director(
     actor: Actor,
     episode: Episode,
@@ -64,8 +48,8 @@ pub(super) async fn director(
 
 async fn begin(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
     match incident {
-        Incident::StarvingJob => execute(actor, STARVING_JOB.begin).await,
-        Incident::BrokenTarget => execute(actor, BROKEN_TARGET.begin).await,
+        Incident::StarvingJob => execute(actor, sql!("incident/starving_job_begin")).await,
+        Incident::BrokenTarget => execute(actor, sql!("incident/broken_target_begin")).await,
         Incident::PoisonJob => {
             actor.database(|db| queue::enqueue(db, script::ENDLESS, Duration::ZERO, u32::MAX).map(drop)).await
         }
@@ -81,8 +65,8 @@ async fn begin(incident: Incident, actor: &Actor, surroundings: &Surroundings) -
 
 async fn end(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
     match incident {
-        Incident::StarvingJob => execute(actor, STARVING_JOB.end).await,
-        Incident::BrokenTarget => execute(actor, BROKEN_TARGET.end).await,
+        Incident::StarvingJob => execute(actor, sql!("incident/starving_job_end")).await,
+        Incident::BrokenTarget => execute(actor, sql!("incident/broken_target_end")).await,
         Incident::DatabaseDown => files::move_back(surroundings.database.file()),
         Incident::StateNotSaved => files::unblock(&surroundings.database.state_file()),
         Incident::ClockSkew => {

@@ -1,4 +1,4 @@
-//! The lease queue's parties: who enqueues, works, recovers and purges.
+//! Actors of the lease queue: enqueuer, workers, recoverer and purger.
 
 use super::super::DemoError;
 use super::super::incident::Incident;
@@ -10,29 +10,29 @@ use super::actor::Actor;
 use super::script::{self, Attempt, Fate, WorkerScript};
 use super::variation;
 
-/// How long a claim is good for without a heartbeat.
+/// How long a claim lasts without a heartbeat.
 const LEASE: u64 = 5000;
 
-/// How long past its end the recoverer leaves a lease alone. Longer than the exporter's sample
-/// interval, so that each lapsed lease is seen.
+/// How long the recoverer leaves a lapsed lease alone. Longer than the exporter's sample interval, so
+/// that each lapsed lease is sampled.
 const GRACE: u64 = 1200;
 
-/// The recoverer's round.
+/// The interval of the recoverer.
 const RECOVER_EVERY: u64 = 3000;
 
-/// How long it takes until a crashed worker is started again.
+/// How long it takes to restart a crashed worker.
 const RESTART: u64 = 800;
 
-/// How long finished jobs and their attempts are kept. A job that failed is kept until somebody has
-/// looked after it, which is soon as long as there are few.
+/// How long finished jobs and their attempts are kept. A failed job is kept until somebody has looked
+/// at it, which is soon while there are few.
 const KEEP_DONE: u64 = 3 * 60 * 1000;
 const KEEP_FAILED: u64 = 30 * 1000;
 const KEEP_ATTEMPTS: u64 = 15 * 60 * 1000;
 
-/// Events and messages that are kept.
+/// The number of events and messages that are kept.
 const KEEP_EVENTS: u32 = 2000;
 
-/// Rows that one recovery or purge touches at most.
+/// The most rows that one recovery or purge touches.
 const BATCH: u32 = 200;
 
 pub(super) async fn enqueuer(actor: Actor) -> Result<DemoSummary, DemoError> {
@@ -75,7 +75,7 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
                 summary.workers_crashed += 1;
                 actor.pause(RESTART).await;
             }
-            // Like any worker that is shut down in the middle: its lease will lapse.
+            // Like any worker that is shut down in the middle of a job: its lease will lapse.
             End::Stopped => {}
         }
     }
@@ -86,7 +86,7 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
 enum End {
     Done,
     Failed,
-    /// Somebody else owns the job now: nothing this worker did to it counts.
+    /// Somebody else owns the job now: this worker's result does not count.
     Lost,
     Crashed,
     Stopped,
@@ -98,7 +98,7 @@ async fn try_job(actor: &Actor, claim: &Claim, attempt: Attempt) -> Result<End, 
             return Ok(if actor.pause(attempt.work).await { End::Crashed } else { End::Stopped });
         }
         Fate::Stall => {
-            // Past the lease, the grace and a whole round of the recoverer.
+            // Past the lease, the grace and a whole interval of the recoverer.
             if !actor.pause(LEASE + GRACE + RECOVER_EVERY + attempt.work).await {
                 return Ok(End::Stopped);
             }
@@ -123,8 +123,8 @@ async fn try_job(actor: &Actor, claim: &Claim, attempt: Attempt) -> Result<End, 
     Ok(if ownership == Ownership::Lost { End::Lost } else { end })
 }
 
-/// Works for so long, outside of any transaction, with a heartbeat each third of the lease.
-/// Returns how the attempt ended if it ended early.
+/// Works for `left` milliseconds, outside any transaction, with a heartbeat every third of the lease.
+/// Returns the end of the attempt if it ended early.
 async fn work(actor: &Actor, claim: &Claim, mut left: u64) -> Result<Option<End>, DemoError> {
     let lease = actor.pace.of(LEASE);
     loop {
@@ -153,7 +153,7 @@ pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
     Ok(summary)
 }
 
-/// Keeps every table but the run log, which prunes itself, from growing for ever.
+/// Keeps every table from growing forever, except the run log: each run prunes it.
 pub(super) async fn purger(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let [done, failed, attempts] = [KEEP_DONE, KEEP_FAILED, KEEP_ATTEMPTS].map(|ms| actor.pace.of(ms));

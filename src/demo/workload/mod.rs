@@ -1,4 +1,4 @@
-//! The parties that work on the demo's tables, and their life and end.
+//! The workload: starts the actors that work on the demo's tables, and stops them.
 
 mod actor;
 mod director;
@@ -26,16 +26,15 @@ pub(super) const WORKERS: usize = 4;
 pub(super) const CONSUMERS: i64 = 2;
 pub(super) const SCHEDULERS: usize = 2;
 
-/// Runs the workload on a prepared database until `shutdown` is ready, and returns what happened.
+/// Runs the workload on a prepared database until `shutdown` resolves, and returns a summary.
 ///
-/// Every actor stops at its next pause: transactions end, the notification lock is given back,
-/// consumers roll back, an incident ends. Jobs being worked on keep their leases until those lapse,
-/// like the jobs of any worker that is shut down. An incident may set `host_clock`, the exporter's.
+/// Every actor stops at its next pause: transactions end, the notification lock is released, consumers
+/// roll back, an incident ends. Jobs in progress keep their leases until those lapse, like the jobs of
+/// any worker that is shut down. An incident may set `host_clock`, the exporter's clock.
 ///
 /// # Errors
 ///
-/// When the database fails; one that is only locked by somebody else is waited for. All actors are
-/// stopped by then.
+/// When the database fails; a locked one is waited for. All actors have stopped by then.
 pub async fn run_workload(
     database: &DemoDatabase,
     options: &DemoOptions,
@@ -69,13 +68,13 @@ pub async fn run_workload(
     crew.until(shutdown).await
 }
 
-/// One notification run in the name of `holder`, as the schedulers of the workload do it but without
-/// their pauses: it takes the lock or is skipped, runs and logs each step and itself, prunes the log
-/// and gives the lock back.
+/// One notification run in the name of `holder`, like those of the workload's schedulers but without
+/// pauses: it takes the lock or is skipped, runs and logs each step, logs itself, prunes the log and
+/// releases the lock.
 ///
 /// # Errors
 ///
-/// When the database fails outside of a step; what goes wrong in one is a row of the log.
+/// When the database fails outside a step; a failure in a step is a row of the log.
 pub async fn run_notifications(database: &DemoDatabase, holder: &str) -> Result<DemoSummary, DemoError> {
     let (_, incident) = watch::channel(None);
     let conditions = Conditions::new(0, Pace(1.0), incident);
@@ -105,7 +104,7 @@ impl Crew<'_> {
                 body(entered.await??).await
             };
             match life.await {
-                // It did not get the write lock before the end: what it was about to do is not missed.
+                // It did not get the write lock before the end; nobody misses its work.
                 Err(DemoError::Database(error)) if stop.is_cancelled() && super::schema::is_busy(&error) => {
                     Ok(DemoSummary::default())
                 }
@@ -115,7 +114,7 @@ impl Crew<'_> {
         });
     }
 
-    /// Waits for `shutdown` or the first failure, then for every actor's end.
+    /// Waits for `shutdown` or the first failure, then for every actor to end.
     async fn until(mut self, shutdown: impl Future<Output = ()>) -> Result<DemoSummary, DemoError> {
         let mut summary = DemoSummary::default();
         let mut failure = None;

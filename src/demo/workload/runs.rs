@@ -1,4 +1,4 @@
-//! The notification parties: who causes events, and who runs the notifications.
+//! Actors of the notifications: the writer of events and the schedulers of runs.
 
 use tokio::time::Instant;
 
@@ -13,7 +13,7 @@ use super::variation;
 /// Retention of the run log.
 const KEEP_LOG: u64 = 120_000;
 
-/// Rows that one run prunes from the log at most.
+/// The most rows that one run prunes from the log.
 const PURGE_BATCH: u32 = 500;
 
 pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError> {
@@ -44,7 +44,7 @@ pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError>
     Ok(summary)
 }
 
-/// Starts a run in every period, whether or not the other scheduler's run is still going on.
+/// Starts a run in every period, even while the other scheduler's run is still in progress.
 pub(super) async fn scheduler(actor: Actor, number: usize) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let mut rng = actor.generator();
@@ -78,13 +78,13 @@ pub(super) async fn scheduler(actor: Actor, number: usize) -> Result<DemoSummary
     Ok(summary)
 }
 
-/// Gives the actor's lock back.
+/// Releases the actor's lock.
 async fn release_lock(actor: &Actor) -> Result<bool, DemoError> {
     let holder = actor.name.clone();
     actor.database(move |db| notifications::release_lock(db, notifications::RUN_LOCK, &holder)).await
 }
 
-/// One notification run: takes the lock or is skipped, runs the steps, gives the lock back.
+/// One notification run: takes the lock or is skipped, runs the steps, releases the lock.
 pub(super) async fn run(actor: &Actor, plan: RunPlan) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary { runs_started: 1, ..DemoSummary::default() };
     let started_at = actor.database(|db| now(db)).await?;
@@ -97,7 +97,7 @@ pub(super) async fn run(actor: &Actor, plan: RunPlan) -> Result<DemoSummary, Dem
 
     let steps = run_steps(actor, plan, &mut summary).await;
     if plan.orphan_lock {
-        // A killed client neither gives anything back nor logs. On a server its session may live on.
+        // A killed client neither releases the lock nor logs. On a server its session may live on.
         return steps.map(|_| summary);
     }
     // Before anything else can fail.
@@ -118,8 +118,8 @@ pub(super) async fn run(actor: &Actor, plan: RunPlan) -> Result<DemoSummary, Dem
     steps.map(|_| summary)
 }
 
-/// Runs the steps, one after the other whatever becomes of each; `false` when the demo was stopped
-/// meanwhile. An error is one of the run itself: it could not even be logged.
+/// Runs the steps in order, even after one fails. `false` when the demo was stopped in between. An error
+/// is one of the run itself that could not even be logged.
 async fn run_steps(actor: &Actor, plan: RunPlan, summary: &mut DemoSummary) -> Result<bool, DemoError> {
     for step in Step::ALL {
         let (takes, broken) = match step {

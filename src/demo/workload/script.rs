@@ -1,22 +1,22 @@
-//! What the actors decide: a fixed opening, then chance from the actor's own generator.
+//! The actors' decisions: a fixed opening, then chance from each actor's own generator.
 //!
-//! The opening makes each kind of thing happen within the first seconds, by construction. After it,
-//! every decision draws the same number of values, whatever it decides, so that the streams depend
-//! on nothing but the seed. Times are in milliseconds at speed 1.
+//! The opening makes each kind of event happen within the first seconds. After it, every decision draws
+//! the same number of values, whatever it decides, so that the streams depend on the seed alone. Times
+//! are in milliseconds at speed 1.
 
 use std::ops::RangeInclusive;
 
 use fastrand::Rng;
 
-/// Payload of jobs that never succeed.
+/// The payload of jobs that never succeed.
 const POISON: &str = "import broken file";
 
-/// Payload of a job that does not succeed while an incident lasts, and may be tried without end.
+/// The payload of a job that fails while an incident lasts, and may be retried without limit.
 pub(super) const ENDLESS: &str = "import unreadable file";
 
 /// The generator of one actor.
 pub(super) fn generator(seed: u64, actor: &str) -> Rng {
-    // FNV-1a: unlike the standard library's hasher, it will still be the same in years.
+    // FNV-1a: unlike the standard library's hasher, it never changes.
     let name = actor.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -27,15 +27,15 @@ fn between(rng: &mut Rng, range: RangeInclusive<u64>) -> u64 {
     rng.u64(range)
 }
 
-/// What the enqueuer does next.
+/// The enqueuer's next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Delivery {
-    /// How many jobs come at once.
+    /// How many jobs are enqueued at once.
     pub(super) jobs: u64,
     pub(super) delay: u64,
     pub(super) max_attempts: u32,
     pub(super) payload: &'static str,
-    /// Pause after it.
+    /// The pause after it.
     pub(super) then: u64,
 }
 
@@ -48,12 +48,12 @@ pub(super) fn delivery(rng: &mut Rng, n: u64) -> Delivery {
     let then = between(rng, 200..=600);
     let usual = Delivery { jobs: 1, delay: 0, max_attempts: 5, payload, then };
     match n {
-        // First of all, as it takes a while until it is given up.
+        // First of all, as it takes a while to be given up.
         0 => Delivery { then: 0, ..poison(usual) },
         // More than the workers can take at once, so that a backlog shows.
         1 => Delivery { jobs: 10, then: 100, ..usual },
         2 => Delivery { delay: 3000, ..usual },
-        // Time to get through it.
+        // Time for the workers to catch up.
         3..=15 => usual,
         _ if kind < 0.015 => poison(usual),
         _ if kind < 0.135 => Delivery { delay, ..usual },
@@ -66,16 +66,16 @@ fn poison(usual: Delivery) -> Delivery {
     Delivery { max_attempts: 3, payload: POISON, ..usual }
 }
 
-/// What becomes of a claimed job.
+/// The outcome of work on a claimed job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// The work is done.
+    /// The work succeeds.
     Success,
     /// The work fails with an error.
     Failure,
     /// The worker vanishes in the middle of it.
     Crash,
-    /// The worker hangs until long after its lease, then goes on as if nothing had happened.
+    /// The worker hangs until long after its lease, then continues as if nothing had happened.
     Stall,
 }
 
@@ -100,8 +100,8 @@ impl WorkerScript {
         Self { rng, worker, drawn: 0 }
     }
 
-    /// The next attempt. A poison job fails at once and takes nothing from the stream: which worker
-    /// meets it is chance, and must not move the worker's other decisions.
+    /// The next attempt. A poison job fails at once and draws nothing from the stream: which worker gets
+    /// it is up to chance, and must not change that worker's other decisions.
     pub(super) fn attempt(&mut self, payload: &str) -> Attempt {
         if payload == POISON || payload == ENDLESS {
             return Attempt { fate: Fate::Failure, work: 80 };
@@ -114,8 +114,7 @@ impl WorkerScript {
             (1, 3) | (2, 2) => (Fate::Crash, 200),
             (3, 2) => (Fate::Failure, 150),
             (4, 2) => (Fate::Success, 6500),
-            // Nothing else may keep the opening waiting: the poison job's retries queue up behind
-            // the backlog.
+            // Nothing else may delay the opening: the poison job's retries queue up behind the backlog.
             (_, 0..=8) => (Fate::Success, work.min(300)),
             _ if kind < 0.08 => (Fate::Failure, work),
             _ if kind < 0.10 => (Fate::Crash, work),
@@ -127,8 +126,7 @@ impl WorkerScript {
     }
 }
 
-/// The pause before a failed job is tried again: doubling, with a ceiling. For the job without end there
-/// is no backoff either.
+/// The pause before a failed job is retried: doubling, up to a limit. The endless job has no backoff.
 pub(super) fn backoff(payload: &str, attempts: u32) -> u64 {
     if payload == ENDLESS {
         return 300;
@@ -136,7 +134,7 @@ pub(super) fn backoff(payload: &str, attempts: u32) -> u64 {
     800_u64.saturating_mul(1 << attempts.saturating_sub(1).min(10)).min(30_000)
 }
 
-/// What the producer of the transactional queue does next.
+/// The next step of the transactional queue's producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Production {
     pub(super) rows: u64,
@@ -154,7 +152,7 @@ pub(super) fn production(rng: &mut Rng, n: u64) -> Production {
 /// One transaction of a consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Consumption {
-    /// How many rows it takes at most.
+    /// The most rows that it takes.
     pub(super) rows: u64,
     pub(super) hold: u64,
     pub(super) rollback: bool,
@@ -168,14 +166,14 @@ pub(super) fn consumption(rng: &mut Rng, n: u64) -> Consumption {
     Consumption { rows, hold, rollback: rollback || n == 1 }
 }
 
-/// Something that notifications are about.
+/// An event that causes notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     Comment {
         item: i64,
         author: &'static str,
     },
-    /// Orders, the first of them with a reminder after so long.
+    /// Orders, the first of them with a reminder after `remind` milliseconds.
     Orders {
         count: u64,
         remind: Option<u64>,
@@ -190,7 +188,7 @@ pub(super) fn event(rng: &mut Rng, n: u64) -> (Event, u64) {
     let remind = between(rng, 1000..=6000);
     let with_reminder = rng.bool();
     let then = between(rng, 300..=1100);
-    // More than one run may write, so that its cap shows.
+    // More than one run may announce, so that it reaches its cap.
     let burst = Event::Orders { count: 25, remind: Some(remind) };
     match n {
         0 => (Event::Comment { item, author }, 100),
@@ -202,20 +200,20 @@ pub(super) fn event(rng: &mut Rng, n: u64) -> (Event, u64) {
     }
 }
 
-/// One notification run: how long each step takes, and what goes wrong.
+/// The plan of one notification run: how long each step takes, and what goes wrong.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RunPlan {
     pub(super) comments: u64,
     pub(super) orders: u64,
     pub(super) reminders: u64,
     pub(super) orders_fail: bool,
-    /// The client is killed before it gives the lock back: nobody else ever will.
+    /// The client is killed before it releases the lock, and nobody else ever will.
     pub(super) orphan_lock: bool,
-    /// Whether the run leaves the log unpruned.
+    /// The run does not prune the log.
     pub(super) keep_log: bool,
 }
 
-/// The `n`th run (from 0) of a scheduler, and the time from its start to the start of the next.
+/// The `n`th run (from 0) of a scheduler, and the time from its start to the next one's.
 pub(super) fn notification_run(rng: &mut Rng, scheduler: usize, n: u64) -> (RunPlan, u64) {
     let fails = rng.f64() < 0.03;
     let is_slow = rng.f64() < 0.04;

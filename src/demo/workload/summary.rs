@@ -1,47 +1,65 @@
-//! What happened, in numbers.
+//! The demo's summary: what happened, in numbers.
 
 use std::fmt;
 use std::ops::AddAssign;
 
-/// What happened while the workload ran.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DemoSummary {
-    /// Jobs put into the lease queue.
-    pub jobs_enqueued: u64,
-    /// Claims of jobs.
-    pub jobs_claimed: u64,
-    /// Jobs completed by who owned them.
-    pub jobs_done: u64,
-    /// Attempts reported as failed by who owned the job.
-    pub attempts_failed: u64,
-    /// Workers that vanished with a job.
-    pub workers_crashed: u64,
-    /// Completions, failures and heartbeats refused because the job had another owner by then.
-    pub ownership_lost: u64,
-    /// Jobs taken from an owner whose lease had lapsed.
-    pub jobs_recovered: u64,
-    /// Rows put into the transactional queue.
-    pub work_enqueued: u64,
-    /// Rows of the transactional queue that were consumed.
-    pub work_committed: u64,
-    /// Rows of the transactional queue that were put back.
-    pub work_rolled_back: u64,
-    /// Comments written.
-    pub comments_written: u64,
-    /// Orders written.
-    pub orders_written: u64,
-    /// Notification runs started, skipped ones included.
-    pub runs_started: u64,
-    /// Notification runs that found the lock taken.
-    pub runs_skipped: u64,
-    /// Steps that failed.
-    pub step_errors: u64,
-    /// Steps that worked with a remark.
-    pub step_warnings: u64,
-    /// Notifications written.
-    pub notifications: u64,
-    /// Rows that retention deleted.
-    pub rows_purged: u64,
+/// Counters, and their sum: a counter cannot be left out of it.
+macro_rules! counters {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $counter:ident,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$doc])* pub $counter: u64,)+
+        }
+
+        impl AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$counter += other.$counter;)+
+            }
+        }
+    };
+}
+
+counters! {
+    /// What happened while the workload ran.
+    DemoSummary {
+        /// Jobs added to the lease queue.
+        jobs_enqueued,
+        /// Jobs claimed.
+        jobs_claimed,
+        /// Jobs completed by their owner.
+        jobs_done,
+        /// Attempts that the job's owner reported as failed.
+        attempts_failed,
+        /// Workers that vanished in the middle of a job.
+        workers_crashed,
+        /// Completions, failures and heartbeats refused because the job had changed hands.
+        ownership_lost,
+        /// Jobs taken from an owner whose lease had lapsed.
+        jobs_recovered,
+        /// Rows added to the transactional queue.
+        work_enqueued,
+        /// Rows of the transactional queue that were consumed.
+        work_committed,
+        /// Rows of the transactional queue that were put back.
+        work_rolled_back,
+        /// Comments written.
+        comments_written,
+        /// Orders written.
+        orders_written,
+        /// Notification runs started, including skipped ones.
+        runs_started,
+        /// Notification runs that found the lock taken.
+        runs_skipped,
+        /// Steps that failed.
+        step_errors,
+        /// Steps that succeeded with a warning.
+        step_warnings,
+        /// Notifications written.
+        notifications,
+        /// Rows deleted by retention.
+        rows_purged,
+    }
 }
 
 impl fmt::Display for DemoSummary {
@@ -66,49 +84,5 @@ impl fmt::Display for DemoSummary {
             "runs: {} started, {} skipped, {} steps failed, {} notifications",
             self.runs_started, self.runs_skipped, self.step_errors, self.notifications,
         )
-    }
-}
-
-impl AddAssign for DemoSummary {
-    fn add_assign(&mut self, other: Self) {
-        // Taken apart, so that a field that is not added up does not compile.
-        let Self {
-            jobs_enqueued,
-            jobs_claimed,
-            jobs_done,
-            attempts_failed,
-            workers_crashed,
-            ownership_lost,
-            jobs_recovered,
-            work_enqueued,
-            work_committed,
-            work_rolled_back,
-            comments_written,
-            orders_written,
-            runs_started,
-            runs_skipped,
-            step_errors,
-            step_warnings,
-            notifications,
-            rows_purged,
-        } = other;
-        self.jobs_enqueued += jobs_enqueued;
-        self.jobs_claimed += jobs_claimed;
-        self.jobs_done += jobs_done;
-        self.attempts_failed += attempts_failed;
-        self.workers_crashed += workers_crashed;
-        self.ownership_lost += ownership_lost;
-        self.jobs_recovered += jobs_recovered;
-        self.work_enqueued += work_enqueued;
-        self.work_committed += work_committed;
-        self.work_rolled_back += work_rolled_back;
-        self.comments_written += comments_written;
-        self.orders_written += orders_written;
-        self.runs_started += runs_started;
-        self.runs_skipped += runs_skipped;
-        self.step_errors += step_errors;
-        self.step_warnings += step_warnings;
-        self.notifications += notifications;
-        self.rows_purged += rows_purged;
     }
 }

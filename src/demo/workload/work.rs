@@ -1,4 +1,4 @@
-//! The transactional queue's parties.
+//! Actors of the transactional queue: its producer and its consumers.
 
 use super::super::DemoError;
 use super::super::pause::IdlePause;
@@ -23,7 +23,7 @@ pub(super) async fn producer(actor: Actor) -> Result<DemoSummary, DemoError> {
     Ok(summary)
 }
 
-/// Consumer `number` of `consumers`; together they decide which transaction ids are whose.
+/// Consumer `number` of `consumers`; the two numbers determine its transaction ids.
 pub(super) async fn consumer(actor: Actor, number: i64, consumers: i64) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let mut rng = actor.generator();
@@ -36,12 +36,12 @@ pub(super) async fn consumer(actor: Actor, number: i64, consumers: i64) -> Resul
             continue;
         }
         idle.reset();
-        // Decided only when there is work, or idling would move the stream.
+        // Decided only when there is work: idling must not advance the decision stream.
         let consumption = script::consumption(&mut rng, transactions);
         for _ in 1..consumption.rows {
             actor.database(move |db| transactional::take(db, tran_id)).await?;
         }
-        // Who is stopped in the middle rolls back, as the end of a session would.
+        // A consumer that is stopped in the middle rolls back, as at the end of a session.
         if actor.pause(consumption.hold).await && !consumption.rollback {
             let rows = actor.database(move |db| transactional::commit(db, tran_id)).await?;
             summary.work_committed += rows as u64;

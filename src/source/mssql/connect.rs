@@ -1,4 +1,4 @@
-//! From settings to a logged-in client: name, TCP, TLS, login and redirects, within one deadline.
+//! Login to SQL Server: name lookup, TCP, TLS, login and redirects, within one deadline.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,13 +17,13 @@ use crate::source::{Reason, SourceError};
 /// The driver's client over a TCP connection.
 pub(super) type TdsClient = Client<Compat<TcpStream>>;
 
-/// What the server lists this session as (`program_name` in `sys.dm_exec_sessions`).
+/// The name of this session on the server (`program_name` in `sys.dm_exec_sessions`).
 const APPLICATION_NAME: &str = "sqlqueue-exporter";
 
-/// How often a login may be sent on to another address. Azure SQL does it once.
+/// How often a login may be redirected to another address. Azure SQL does it once.
 const MAX_REDIRECTS: usize = 2;
 
-/// A deadline that several steps share.
+/// A deadline shared by several steps.
 struct Budget {
     started: Instant,
     total: Duration,
@@ -51,7 +51,7 @@ pub(super) async fn open(settings: &Mssql, deadline: Duration) -> Result<TdsClie
         match timeout(budget.remaining(), Client::connect(config, stream.compat_write())).await {
             Ok(Ok(client)) => return Ok(client),
             Ok(Err(Error::Routing { host: next, port })) => {
-                // The name may carry an instance, which the port has already resolved.
+                // The name may include an instance, which the port has already resolved.
                 host = next.split('\\').next().unwrap_or_default().to_owned();
                 endpoint = Endpoint::Port(port);
             }
@@ -65,8 +65,8 @@ pub(super) async fn open(settings: &Mssql, deadline: Duration) -> Result<TdsClie
     ))
 }
 
-/// The certificates of the CA file, where one is configured. The file is read here and not by the
-/// driver, which insists on a file name extension and blocks the thread.
+/// The certificates in the CA file, if one is configured. The file is read here because the driver
+/// insists on a file name extension and blocks the thread.
 async fn read_ca(settings: &Mssql, budget: &Budget) -> Result<Option<Vec<u8>>, SourceError> {
     let Trust::CaFile(path) = &settings.trust else { return Ok(None) };
     let failed = |cause: String| {
@@ -99,11 +99,11 @@ fn login_config(settings: &Mssql, host: &str, ca: Option<&[u8]>, deadline: Durat
         (Trust::CaFile(_), Some(ca)) => config.trust_cert_ca_bundle(ca),
         (Trust::CaFile(_), None) | (Trust::System, _) => {}
     }
-    // A lone surrogate in one row of somebody's table must not hide all the others.
+    // A lone surrogate in one row of a watched table must not hide all other rows.
     config.lossy_utf16_decoding(true);
     config.handshake_timeout(Some(deadline));
-    // Each statement has its own deadline, enforced around it. The driver's bound would at best
-    // strike together with it, and it leaves a connection on which nothing can be cancelled.
+    // Each statement has its own deadline, enforced around it. The driver's own timeout would at best
+    // strike at the same time, and after it nothing can be cancelled on the connection.
     config.command_timeout(None);
     config
 }
@@ -131,8 +131,8 @@ async fn dial(host: &str, endpoint: &Endpoint, budget: &Budget) -> Result<TcpStr
     }
 }
 
-/// Tries each address of the host; each gets an even share of what is left of the deadline, so
-/// that one that swallows packets does not use up the time of the others.
+/// Tries each address of the host. Each gets an even share of the remaining time, so that one that
+/// drops packets does not use up the time of the others.
 async fn dial_port(host: &str, port: u16, budget: &Budget) -> io::Result<TcpStream> {
     let addresses: Vec<SocketAddr> = lookup_host((host, port)).await?.collect();
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
@@ -150,7 +150,7 @@ async fn dial_port(host: &str, port: u16, budget: &Budget) -> io::Result<TcpStre
 
 async fn dial_address(address: SocketAddr) -> io::Result<TcpStream> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Between two samples the connection is idle; a peer that is gone should be noticed then.
+    // Between two samples the connection is idle; a dead peer should be noticed then.
     socket.set_keepalive(true)?;
     socket.set_nodelay(true)?;
     socket.connect(address).await
@@ -159,7 +159,7 @@ async fn dial_address(address: SocketAddr) -> io::Result<TcpStream> {
 /// Asks the SQL Server Browser for the port of the instance and connects to it.
 async fn dial_instance(host: &str, instance: &str) -> tiberius::Result<TcpStream> {
     let mut config = Config::new();
-    // The driver pastes host and port together, so an IPv6 address needs its brackets.
+    // The driver joins host and port as text, so an IPv6 address needs its brackets.
     config.host(if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
     config.instance_name(instance);
     TcpStream::connect_named(&config).await

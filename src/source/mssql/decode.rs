@@ -1,4 +1,4 @@
-//! From the driver's rows to plain values.
+//! Answers of SQL Server: the driver's rows become plain values.
 
 use std::ops::ControlFlow;
 
@@ -7,22 +7,22 @@ use tiberius::{Column, ColumnData, ColumnType, QueryItem, Row};
 use crate::limits::MAX_RESULT_ROWS;
 use crate::source::{Reason, Rows, SourceError, Value};
 
-/// The answer of one statement as it comes in: the first result set that has columns counts,
-/// later ones are skipped.
+/// The answer to one statement as it arrives: the first result set with columns counts, later ones are
+/// skipped.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     /// Index of the result set that counts, once it is known.
     result: Option<usize>,
     rows: Rows,
-    /// Rows of all result sets, the skipped ones too.
+    /// The number of rows in all result sets, including skipped ones.
     seen: usize,
-    /// Why the answer is not of the promised shape. The rest is still read, so that one bad column
+    /// Why the answer does not have the promised shape. The rest is still read, so that one bad column
     /// does not cost the connection.
     mismatch: Option<String>,
 }
 
 impl Answer {
-    /// Takes the next item. `Break` when there are too many rows to go on reading.
+    /// Adds the next item. `Break` when there are more rows than are read.
     pub(super) fn add(&mut self, item: QueryItem) -> ControlFlow<()> {
         match item {
             QueryItem::Metadata(metadata) => {
@@ -44,12 +44,12 @@ impl Answer {
         ControlFlow::Continue(())
     }
 
-    /// Whether the server has begun to answer with a result set.
+    /// Whether a result set has begun to arrive.
     pub(super) fn has_begun(&self) -> bool {
         self.result.is_some()
     }
 
-    /// The rows, or what is wrong with them. A statement without a result set has no rows.
+    /// The rows, or the mismatch in them. A statement without a result set has no rows.
     pub(super) fn finish(self) -> Result<Rows, SourceError> {
         match self.mismatch {
             Some(mismatch) => Err(SourceError::new(Reason::Decode, mismatch)),
@@ -82,8 +82,8 @@ impl Answer {
     }
 }
 
-/// The types the statements return, and the narrower integers that stand for BIGINT: a table in
-/// place of a function, or a server that is looser with casts, must not cost the sample.
+/// The types that the statements return, and the narrower integers in place of BIGINT: a table in place
+/// of a function, or a server that is looser with casts, must not cost the sample.
 fn is_expected(kind: ColumnType) -> bool {
     matches!(
         kind,

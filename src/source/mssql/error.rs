@@ -1,4 +1,4 @@
-//! From the driver's errors to a reason and a message.
+//! SQL Server errors: each error of the driver becomes a reason and a message.
 
 use tiberius::error::{Error, IoErrorKind, TokenError};
 
@@ -8,7 +8,7 @@ use crate::source::{Reason, SourceError};
 /// The severity from which the server closes the connection ("Database Engine Error Severities").
 const FATAL_CLASS: u8 = 20;
 
-/// What an error number of the server means, where it means more than "other".
+/// The reason behind an error number of the server, unless it is "other".
 ///
 /// Numbers and texts are those of `sys.messages`; Azure's are from "Troubleshooting connectivity
 /// issues and other errors with Azure SQL Database".
@@ -39,12 +39,12 @@ pub(super) fn reason_of(number: u32) -> Option<Reason> {
     Some(reason)
 }
 
-/// What to do about an error number whose text leaves that open.
+/// The remedy for an error number whose text does not suggest one.
 fn remedy_of(number: u32) -> Option<&'static str> {
     let remedy = match number {
-        // An option is not supported with memory optimized tables; the only one we use is READPAST.
+        // An option is not supported with memory-optimized tables; the only one used here is READPAST.
         10794 => "give the target `read_mode: read_committed`, which reads without a hint",
-        // The parameter of AT TIME ZONE is invalid: another Windows has other zones.
+        // The parameter of AT TIME ZONE is invalid: another version of Windows has other zones.
         9820 => "sys.time_zone_info lists the zones that this server has",
         _ => return None,
     };
@@ -63,7 +63,7 @@ pub(super) fn query_failure(error: &Error) -> SourceError {
             }
         }
         Error::Io { kind: IoErrorKind::TimedOut, message } => SourceError::lost(Reason::Timeout, message),
-        // A value that the driver could not decode: the rest of its row is still in the way.
+        // A value that the driver could not decode: the rest of its row has not been read.
         Error::Encoding(_) | Error::Conversion(_) | Error::Utf8 | Error::Utf16 | Error::ParseInt(_) => {
             SourceError::lost(Reason::Decode, format!("cannot decode the answer: {}", plain(error)))
         }
@@ -71,14 +71,14 @@ pub(super) fn query_failure(error: &Error) -> SourceError {
     }
 }
 
-/// An error while logging in: there is no connection to keep.
+/// An error during the login: there is no connection to keep.
 pub(super) fn login_failure(error: &Error, settings: &Mssql) -> SourceError {
     match error {
-        // Whatever its number says of a statement, here it is why the server does not let us in.
+        // Whatever this number means for a statement, here it is why the server refuses the login.
         Error::Server(token) => SourceError::lost(Reason::Login, describe(token)),
         Error::Io { kind: IoErrorKind::TimedOut, .. } => login_timeout(settings, ""),
         Error::Tls(message) => {
-            // What follows names the driver's functions, which a user of this program cannot call.
+            // The rest names functions of the driver, which a user of this program cannot call.
             let cause = message.split(" To connect anyway").next().unwrap_or(message);
             SourceError::lost(Reason::Connect, format!("TLS: {cause}{}", trust_hint(&settings.trust)))
         }
@@ -96,7 +96,7 @@ pub(super) fn login_failure(error: &Error, settings: &Mssql) -> SourceError {
     }
 }
 
-/// The deadline passed while the server kept us waiting; `within` says which.
+/// The deadline passed before the login was done; `within` is the deadline in words.
 pub(super) fn login_timeout(settings: &Mssql, within: &str) -> SourceError {
     let name = encryption_name(settings.encryption);
     let hint = match settings.encryption {
@@ -124,7 +124,7 @@ pub(super) fn plain(error: &Error) -> String {
 
 /// "error 208, level 16, state 1: Invalid object name 'x'. (line 3)"
 fn describe(token: &TokenError) -> String {
-    // The line goes last, where a long text would have it cut off.
+    // The text is shortened here, so that the line number after it is not cut off.
     let text: String = token.message().chars().take(400).collect();
     format!(
         "error {}, level {}, state {}: {text} (line {})",

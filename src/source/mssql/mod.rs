@@ -1,8 +1,8 @@
-//! SQL Server and Azure SQL, over TDS.
+//! SQL Server and Azure SQL over TDS, by the driver tiberius.
 //!
-//! The driver is tiberius. A connection that is not known to be in step with the server is never
-//! used again: while a statement runs the client is out of its connection, and it only goes back
-//! when the whole answer has been read, or when the server has confirmed that it stopped.
+//! A connection that may be out of step with the server is never used again: while a statement runs,
+//! the client is out of its session, and it only goes back once the whole answer has been read or the
+//! server has confirmed that it stopped.
 
 mod connect;
 mod decode;
@@ -10,7 +10,6 @@ mod error;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
@@ -19,6 +18,7 @@ use tokio::time::timeout;
 
 use self::connect::TdsClient;
 use self::decode::Answer;
+use super::session::{Handle, Session};
 use super::{BoxFuture, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::config::Mssql;
 use crate::statement::{Dialect, Statement};
@@ -34,8 +34,8 @@ pub struct MssqlConnector {
 }
 
 impl MssqlConnector {
-    /// A connector for these settings. Nothing is opened or read yet: a CA file is read anew for
-    /// each connection, so that it can be renewed under a running exporter.
+    /// A connector with these settings. Nothing is opened or read yet: a CA file is read again for each
+    /// connection, so that it can be renewed while the exporter runs.
     #[must_use]
     pub fn new(settings: Mssql) -> Self {
         Self { settings }
@@ -54,54 +54,30 @@ impl Connector for MssqlConnector {
     fn connect(&self, deadline: Duration) -> BoxFuture<'_, Result<Box<dyn Connection>, SourceError>> {
         Box::pin(async move {
             let client = connect::open(&self.settings, deadline).await?;
-            let connection = MssqlConnection { name: self.describe(), client: Some(Box::new(client)) };
-            Ok(Box::new(connection) as Box<dyn Connection>)
+            Ok(Session::boxed(self.describe(), Box::new(client)))
         })
     }
 }
 
-/// One logged-in session.
-struct MssqlConnection {
-    name: String,
-    /// Absent while a statement runs and for ever after the connection was lost. A caller that
-    /// drops the future of a running statement drops the session with it.
-    client: Option<Box<TdsClient>>,
-}
+/// Boxed, as the driver's client is large and moves with each statement.
+impl Handle for Box<TdsClient> {
+    const LOST: Reason = Reason::Connect;
 
-/// The driver's own `Debug` dumps its buffer, which holds rows of the watched tables.
-impl fmt::Debug for MssqlConnection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MssqlConnection")
-            .field("name", &self.name)
-            .field("open", &self.client.is_some())
-            .finish()
-    }
-}
-
-impl Connection for MssqlConnection {
-    fn query<'a>(
-        &'a mut self,
-        statement: &'a Statement,
+    async fn run(
+        mut self,
+        statement: &Statement,
         deadline: Duration,
-    ) -> BoxFuture<'a, Result<Rows, SourceError>> {
-        Box::pin(async move {
-            let Some(mut client) = self.client.take() else {
-                return Err(SourceError::lost(Reason::Connect, "the connection was lost earlier"));
-            };
-            let outcome = run(&mut client, statement, deadline).await;
-            if !matches!(&outcome, Err(error) if error.connection_lost) {
-                self.client = Some(client);
-            }
-            outcome
-        })
+    ) -> (Option<Self>, Result<Rows, SourceError>) {
+        let outcome = run(&mut self, statement, deadline).await;
+        (Some(self), outcome)
     }
 }
 
-/// How far the answer of a statement was read.
+/// How much of a statement's answer was read.
 enum Received {
-    /// To its end: the connection is in step.
+    /// All of it: the connection is in step.
     All,
-    /// Until it turned out to be longer than allowed.
+    /// As many rows as are allowed: there were more.
     TooMuch,
 }
 
@@ -123,8 +99,8 @@ async fn run(client: &mut TdsClient, statement: &Statement, deadline: Duration) 
                 deadline.as_millis(),
                 if cancelled { " and was cancelled" } else { "; the server did not confirm its end" }
             );
-            // Once rows were flowing the deadline may have struck in the middle of one, and a
-            // confirmation found in the rest of it is not to be trusted.
+            // Once rows were flowing, the deadline may have passed in the middle of one, and a
+            // confirmation found in the rest of it cannot be trusted.
             let in_step = cancelled && !answer.has_begun();
             Err(SourceError { connection_lost: !in_step, ..SourceError::new(Reason::Timeout, message) })
         }
@@ -133,8 +109,8 @@ async fn run(client: &mut TdsClient, statement: &Statement, deadline: Duration) 
 
 /// Sends the statement and reads its answer into `answer`.
 ///
-/// The driver reports a server's error only after the whole answer was read, so that such an
-/// error leaves the connection in step.
+/// The driver reports a server's error only after the whole answer was read, so such an error leaves
+/// the connection in step.
 async fn receive(
     client: &mut TdsClient,
     statement: &Statement,
@@ -146,8 +122,8 @@ async fn receive(
         let mut query = Query::new(statement.text.as_str());
         for parameter in &statement.parameters {
             match &parameter.value {
-                // As BIGINT, which is how the printed statement declares it. The driver would send
-                // the NULL of a text with a type of its own that not every server knows.
+                // As BIGINT, as the printed statement declares it. For the NULL of a text the driver
+                // would send a type of its own that not every server knows.
                 Value::Null => query.bind(Option::<i64>::None),
                 Value::Int(value) => query.bind(*value),
                 Value::Text(value) => query.bind(value.as_str()),
@@ -163,7 +139,7 @@ async fn receive(
     Ok(Received::All)
 }
 
-/// Asks the server to stop the running statement; whether it has confirmed.
+/// Asks the server to stop the running statement. Returns whether it confirmed.
 async fn cancel(client: &mut TdsClient) -> bool {
     matches!(timeout(CANCEL_TIMEOUT, client.cancel_query()).await, Ok(Ok(())))
 }

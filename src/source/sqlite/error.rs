@@ -1,4 +1,4 @@
-//! From SQLite's errors to a reason and a message.
+//! SQLite errors: each becomes a reason and a message.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ pub(super) fn is_locked(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// A file that is no open database.
+/// The error for a file that cannot be opened as a database.
 pub(super) fn refused(file: &Path, cause: &dyn fmt::Display) -> SourceError {
     SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
 }
 
-/// Why the file cannot be read, where SQLite's own words do not tell what the system said, or are about
-/// writing although nothing is ever written.
+/// Why the file cannot be read, where SQLite's own message hides the system's, or speaks of writing
+/// although nothing is ever written.
 fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
     let code = cause.extended_code;
     let lacks_files = code == ffi::SQLITE_READONLY_DIRECTORY || cause.code == ErrorCode::CannotOpen;
@@ -32,8 +32,8 @@ fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
     if !lacks_files {
         return None;
     }
-    // A database in WAL mode needs two more files: see "Read-Only Databases" in SQLite's text on
-    // write-ahead logging.
+    // A database in WAL mode needs two more files: see "Read-Only Databases" in SQLite's documentation
+    // of write-ahead logging.
     let wal_mode = || {
         let is_in_it = code == ffi::SQLITE_READONLY_DIRECTORY || beside(file, "-wal").exists();
         is_in_it.then(|| {
@@ -45,12 +45,12 @@ fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
     unreadable(file).or_else(wal_mode)
 }
 
-/// Which of the files of a database is there and may not be read, in the system's words.
+/// The file of the database that exists and may not be read, in the system's words.
 #[cfg(unix)]
 fn unreadable(file: &Path) -> Option<String> {
     use rustix::fs::{Access, access};
-    // The file must not be opened for this: closing it would take away the locks that another
-    // connection of this process has on it.
+    // The file must not be opened for this: closing it would drop the locks that another connection
+    // of this process holds on it.
     let files = [file.to_path_buf(), beside(file, "-wal"), beside(file, "-shm")];
     files.iter().find_map(|file| match access(file, Access::READ_OK) {
         Err(error) if error == rustix::io::Errno::ACCESS => {
@@ -65,7 +65,7 @@ fn unreadable(_file: &Path) -> Option<String> {
     None
 }
 
-/// The path of a companion of the database file.
+/// The path of a file beside the database, which has its name with another ending.
 fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
@@ -92,7 +92,7 @@ pub(super) fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
         Some(
             ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly,
         ) => SourceError::new(Reason::Permission, text),
-        // SQLITE_ERROR: only the text tells.
+        // SQLITE_ERROR: only the text distinguishes the cases.
         Some(ErrorCode::Unknown)
             if text.starts_with("no such table") || text.starts_with("no such column") =>
         {
@@ -106,8 +106,8 @@ pub(super) fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
     }
 }
 
-/// What a statement says of a stored value that is not what its column is meant to hold, in the words of
-/// `refuse` in sql/dialect/sqlite.sql. They come as the path of a JSON function, quoted once more.
+/// The finding of a statement about a stored value that does not fit its column. It is the text that
+/// `refuse` in sql/dialect/sqlite.sql passes as the path of a JSON function, quoted once more.
 fn refused_value(error: &str) -> Option<String> {
     let path = error.strip_prefix("bad JSON path: '")?.strip_suffix('\'')?.replace("''", "'");
     let (column, wanted) = path.rsplit_once(" holds ")?;

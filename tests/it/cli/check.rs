@@ -63,7 +63,7 @@ fn a_good_file_is_valid_without_asking_a_database() {
         ended.stdout.contains("config.yaml: the configuration is valid: 1 source, 1 target\n"),
         "{ended:?}"
     );
-    assert!(ended.stdout.contains("nothing was asked of a database"), "{ended:?}");
+    assert!(ended.stdout.contains("no database was contacted"), "{ended:?}");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_missing_database_is_a_failure_that_names_the_file() {
     );
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stdout.contains("FAILED (connect)") && ended.stdout.contains("nowhere.db"), "{ended:?}");
-    assert!(ended.stdout.contains("Look whether the file is there"), "{ended:?}");
+    assert!(ended.stdout.contains("Check whether the file exists"), "{ended:?}");
     assert!(!ended.stdout.contains("host") && !ended.stdout.contains("certificate"), "{ended:?}");
     assert!(!Path::new("nowhere.db").exists());
 }
@@ -283,7 +283,7 @@ fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     };
     let good = run_in(folder.path(), &config("state.json"), &["check"]);
     assert_eq!(good.code, Some(0), "{good:?}");
-    assert!(good.stdout.contains("it can be made"), "{good:?}");
+    assert!(good.stdout.contains("it can be created"), "{good:?}");
     // What root made here would keep out the exporter, which is somebody else.
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
@@ -317,7 +317,7 @@ fn a_queue_label_of_too_many_values_is_named_with_what_to_do_about_it() {
     let labelled = queue(", queue_label: Id");
     let why = "  queue q: FAILED (decode), the statement returned more than 20000 rows, one for each state of each value \
                of the column Id, the `queue_label`; name a column of few values, or none, or leave rows out with \
-               `where`\n      An answer has some rows for each queue, so that there is a bound.\n";
+               `where`\n      Each queue takes several rows of the answer, whose number is limited.\n";
     assert!(labelled.stdout.contains(why), "{}", labelled.stdout);
     for keys in ["", ", queue_label: Id, where: { Id: 7 }"] {
         let fine = queue(keys);
