@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::clock::{Clock, ManualClock};
-use crate::config as model;
+use crate::config;
 use crate::stopped_time::pass_slowly;
 
 /// Long enough that only a bug lets it pass.
@@ -48,7 +48,7 @@ impl Fixture {
 }
 
 fn connector(file: &Path) -> SqliteConnector {
-    SqliteConnector::new(model::Sqlite { file: file.to_path_buf() }, None, Duration::from_millis(20))
+    SqliteConnector::new(config::Sqlite { file: file.to_path_buf() }, None, Duration::from_millis(20))
 }
 
 fn statement(text: &str) -> Statement {
@@ -274,7 +274,7 @@ fn a_statement_nobody_waits_for_is_stopped() {
     runtime.block_on(async {
         let bell = Arc::new(Bell::default());
         let shared: SharedClock = bell.clone();
-        let connector = SqliteConnector::new(model::Sqlite { file: fixture.file() }, Some(shared), PATIENCE);
+        let connector = SqliteConnector::new(config::Sqlite { file: fixture.file() }, Some(shared), PATIENCE);
         let mut connection = connector.connect(PATIENCE).await.unwrap();
         let asked = statement(ENDLESS);
         let mut query = connection.query(&asked, PATIENCE);
@@ -307,7 +307,7 @@ async fn a_file_that_was_replaced_is_not_read_on() {
 async fn the_time_can_be_held_still() {
     let fixture = Fixture::new("");
     let clock = ManualClock::at(1_750_000_000_123);
-    let config = model::Sqlite { file: fixture.file() };
+    let config = config::Sqlite { file: fixture.file() };
     let shared: SharedClock = clock.clone();
     let connector = SqliteConnector::new(config, Some(shared), PATIENCE);
     let mut connection = connector.connect(PATIENCE).await.unwrap();
