@@ -1,123 +1,14 @@
-//! Mappings: the macro that makes everything about a kind of target from one table of its keys, and
-//! what every target has.
-
-use std::time::Duration;
+//! Mappings: the macros that make everything about a kind of target from one table of its keys.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::ser::SerializeMap;
 
+use super::TargetKind;
+pub(crate) use super::common_keys::{CommonKeys, Target};
 use super::presets;
+pub(crate) use super::scope::{Backend, Scope, invisible_locks};
 pub(crate) use super::values::Value;
-use super::values::{ColumnOwner, Filter, MappedColumn, Probe, TableName};
-use super::{Database, Global, Mssql, Objectives, ReadMode, SAMPLE_INTERVALS, TargetKind};
-use crate::duration;
-use crate::yaml::{self, Checker, Field, List, Located, Location, Names, Resolved, Spanned, suggest};
-
-/// The kind of database that a target is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Backend {
-    Mssql,
-    Sqlite,
-}
-
-/// What a target takes from its source and from the global settings.
-#[derive(Debug, Clone)]
-pub(crate) struct Scope {
-    pub(crate) backend: Backend,
-    /// The database that the source logs in to; `None` in a file, or when it is wrong itself.
-    pub(crate) database: Option<String>,
-    /// Whether the source asks for a readable secondary.
-    pub(crate) reads_secondary: bool,
-    /// Whether a time may be looked up in a related table.
-    pub(crate) takes_lookup: bool,
-    pub(crate) sample_interval: Duration,
-    /// The target's own, where it has one.
-    pub(crate) read_mode: ReadMode,
-    /// `None` when it is wrong itself.
-    pub(crate) stale_after: Option<Resolved>,
-    pub(crate) max_label_values: usize,
-    pub(crate) objectives: Objectives,
-}
-
-impl Scope {
-    /// The scope of a source. `stale_after` is `None` when it is wrong itself.
-    pub(super) fn new(
-        backend: Backend,
-        database: Option<&Database>,
-        global: &Global,
-        stale_after: Option<Resolved>,
-    ) -> Self {
-        let mssql = match database {
-            Some(Database::Mssql(mssql)) => Some(mssql),
-            Some(Database::Sqlite(_)) | None => None,
-        };
-        Self {
-            backend,
-            database: mssql.map(|mssql| mssql.database.clone()),
-            reads_secondary: mssql.is_some_and(Mssql::reads_secondary),
-            takes_lookup: false,
-            sample_interval: global.sample_interval,
-            read_mode: global.read_mode,
-            stale_after,
-            max_label_values: global.max_label_values,
-            objectives: global.objectives,
-        }
-    }
-}
-
-/// What every target has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// The value of the label that names the target.
-    pub name: String,
-    /// The table.
-    pub table: TableName,
-    /// Columns that must hold a constant: a fixed predicate.
-    pub filter: Filter,
-    /// The test that tells rows that are not there from rows that the login is not shown.
-    pub probe: Option<Probe>,
-    /// How rows that somebody has locked are read.
-    pub read_mode: ReadMode,
-    /// Whether a sample can miss rows that are there: those that somebody has locked, in the mode `readpast`
-    /// on SQL Server.
-    pub misses_locked_rows: bool,
-    /// Time between two samples.
-    pub sample_interval: Duration,
-}
-
-impl Target {
-    /// Writes its keys into the mapping of its target.
-    pub(crate) fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("table", &self.table)?;
-        if !self.filter.is_empty() {
-            map.serialize_entry("where", &self.filter)?;
-        }
-        if let Some(probe) = &self.probe {
-            map.serialize_entry("probe", probe)?;
-        }
-        map.serialize_entry("read_mode", &self.read_mode)?;
-        map.serialize_entry("sample_interval", &duration::text(self.sample_interval))
-    }
-
-    /// Adds the columns that its keys name.
-    pub(crate) fn columns<'a>(&'a self, columns: &mut Vec<MappedColumn<'a>>) {
-        self.filter.map_in(ColumnOwner::Target, "where", columns);
-        self.probe.iter().for_each(|probe| probe.map(columns));
-    }
-}
-
-/// The keys that every target has, as they are written.
-#[derive(Debug, Default)]
-pub(crate) struct CommonKeys {
-    pub(crate) name: Field<String>,
-    pub(crate) table: Field<String>,
-    pub(crate) filter: Field<<Filter as Value>::Yaml>,
-    pub(crate) probe: Field<<Probe as Value>::Yaml>,
-    pub(crate) read_mode: Field<ReadMode>,
-    pub(crate) sample_interval: Field<String>,
-}
+use crate::yaml::{self, Checker, Field, List, Located, Location, Names, Spanned, suggest};
 
 /// A target as it is written, which can take what it lacks from a preset. [`mapping!`] implements it.
 pub(crate) trait Mapping: DeserializeOwned {
@@ -385,15 +276,6 @@ macro_rules! mapping {
 }
 pub(crate) use mapping;
 
-/// Why a setting that looks at locks is refused where a readable secondary is asked for.
-pub(crate) fn invisible_locks(setting: &str, consequence: &str) -> String {
-    format!(
-        "`{setting}` contradicts `application_intent: read_only`: on a readable secondary the locks of the \
-         primary cannot be seen, so {consequence}; watch it through a source with `application_intent: \
-         read_write`"
-    )
-}
-
 impl Checker<'_> {
     /// The targets of one list, completed by their presets.
     pub(crate) fn targets<M: Mapping>(&mut self, list: Field<List<M>>, scope: &Scope) -> Vec<M::Model> {
@@ -437,47 +319,6 @@ impl Checker<'_> {
                 None
             }
         }
-    }
-
-    /// The common part of a target.
-    fn common(
-        &mut self,
-        keys: CommonKeys,
-        at: Location,
-        kind: TargetKind,
-        scope: &Scope,
-        names: &mut Names,
-    ) -> Option<Target> {
-        let name = self.name(keys.name, at, names);
-        let remedy = presets::or_preset("name the table", kind);
-        let table = self.required(keys.table, at, "table", &remedy);
-        let table = table.and_then(|yaml| TableName::check(self, yaml, scope));
-        let filter = keys.filter.given().map(|yaml| Filter::check(self, yaml, scope));
-        // A probe that is wrong must not leave its target unprobed.
-        let probe = keys.probe.given().map(|yaml| Probe::check(self, yaml, scope));
-        let sample_interval = match self.duration(keys.sample_interval, SAMPLE_INTERVALS) {
-            Ok(None) => scope.sample_interval,
-            Ok(Some((value, at))) => {
-                if let Some(stale_after) = &scope.stale_after
-                    && value > stale_after.value
-                {
-                    let own = Resolved { key: "sample_interval", value, at: Some(at) };
-                    let global = Resolved { key: "global.stale_after", ..*stale_after };
-                    self.relation(&own, "must not be longer than", &global);
-                }
-                value
-            }
-            Err(()) => return None,
-        };
-        Some(Target {
-            name: name?,
-            table: table?,
-            filter: filter.unwrap_or_else(|| Some(Filter::default()))?,
-            probe: probe.map_or(Some(None), |probe| probe.map(Some))?,
-            read_mode: scope.read_mode,
-            misses_locked_rows: scope.backend == Backend::Mssql && scope.read_mode == ReadMode::ReadPast,
-            sample_interval,
-        })
     }
 }
 

@@ -5,6 +5,7 @@
 //! columns, and the YAML of the configuration in force. What a key can hold is a type in `values/`.
 
 mod attempt_log;
+mod common_keys;
 mod control_table;
 mod enqueue_log;
 mod files;
@@ -16,6 +17,7 @@ mod objectives;
 mod presets;
 mod queue;
 mod run_log;
+mod scope;
 mod source;
 pub(crate) mod target;
 #[cfg(test)]
@@ -30,11 +32,11 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 pub use self::attempt_log::AttemptLog;
+pub use self::common_keys::Target;
 pub use self::control_table::ControlTable;
 pub use self::enqueue_log::EnqueueLog;
 pub use self::global::{Global, ReadMode};
 pub use self::log::{BatchSize, LateWindow, LogConfig};
-pub use self::mapping::Target;
 pub use self::mssql::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
 pub use self::objectives::{
     AttemptLogObjectives, Objective, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,

@@ -1,24 +1,21 @@
 //! Key paths: from a location in the file to the key there, such as `sources[0].queues[1].lease`.
 //!
 //! The deserializer reports lines and columns but no paths. So when there is an error, and only
-//! then, the file is read a second time into a bare tree of locations.
-
-use std::fmt;
+//! then, the file is read a second time into a bare tree of nodes.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location as Position, Spanned};
 
 use super::read::budget;
-use super::types::{Located, Location};
+use super::types::{Entries, Located, Location, ScalarOr};
 
 /// The locations of a file's keys and values.
 #[derive(Default)]
 pub(crate) struct KeyPaths {
-    /// KeyPaths of values, from the outside in.
+    /// Of values, from the outside in.
     values: Vec<Entry>,
-    /// KeyPaths of keys.
+    /// Of keys.
     keys: Vec<Entry>,
 }
 
@@ -43,7 +40,7 @@ impl KeyPaths {
             non_finite_float_policy: NonFiniteFloatPolicy::AsString,
             null_as_string: true,
         };
-        let root = serde_saphyr::from_str_with_options::<Spanned<Tree>>(yaml, options)?;
+        let root = serde_saphyr::from_str_with_options::<Spanned<Node>>(yaml, options)?;
         let mut paths = Self::default();
         paths.collect(&root, String::new());
         Ok(paths)
@@ -54,7 +51,7 @@ impl KeyPaths {
         self.values.iter().find(|entry| entry.at == at).map(|entry| entry.path.as_str())
     }
 
-    /// The path of the key at a entry.
+    /// The path of the key at a location.
     pub(crate) fn key_path(&self, at: Location) -> Option<&str> {
         self.keys.iter().find(|entry| entry.at == at).map(|entry| entry.path.as_str())
     }
@@ -87,27 +84,23 @@ impl KeyPaths {
         self.values.iter().find(|entry| entry.at.is_at(at)).map(|entry| entry.found)
     }
 
-    fn collect(&mut self, node: &Spanned<Tree>, path: String) {
-        let found = match &node.value {
-            Tree::Scalar(found) => found,
-            Tree::List(_) => "a list",
-            Tree::Mapping(_) => "a mapping",
-        };
-        self.values.push(Entry { at: node.location(), path: path.clone(), found });
-        match &node.value {
-            Tree::Scalar(_) => {}
-            Tree::List(items) => {
+    fn collect(&mut self, node: &Spanned<Node>, path: String) {
+        let Node(value) = &node.value;
+        self.values.push(Entry { at: node.location(), path: path.clone(), found: value.found() });
+        match value {
+            ScalarOr::List(items) => {
                 for (index, item) in items.iter().enumerate() {
                     self.collect(item, format!("{path}[{index}]"));
                 }
             }
-            Tree::Mapping(entries) => {
+            ScalarOr::Mapping(Entries(entries)) => {
                 for (key, value) in entries {
                     let path = child(&path, &key.value);
                     self.keys.push(Entry { at: key.location(), path: path.clone(), found: "a key" });
                     self.collect(value, path);
                 }
             }
+            _ => {}
         }
     }
 }
@@ -117,77 +110,7 @@ pub(crate) fn child(parent: &str, key: &str) -> String {
     if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") }
 }
 
-/// A YAML node without its values.
-enum Tree {
-    Scalar(&'static str),
-    List(Vec<Spanned<Tree>>),
-    Mapping(Vec<(Spanned<String>, Spanned<Tree>)>),
-}
-
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor)
-    }
-}
-
-struct TreeVisitor;
-
-impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<Tree, E> {
-        Ok(Tree::Scalar("a string"))
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Tree, E> {
-        Ok(Tree::Scalar("true or false"))
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Tree, E> {
-        Ok(Tree::Scalar("a number"))
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Tree, E> {
-        Ok(Tree::Scalar("a number"))
-    }
-
-    fn visit_i128<E: Error>(self, _: i128) -> Result<Tree, E> {
-        Ok(Tree::Scalar("a number"))
-    }
-
-    fn visit_u128<E: Error>(self, _: u128) -> Result<Tree, E> {
-        Ok(Tree::Scalar("a number"))
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Tree, E> {
-        Ok(Tree::Scalar("a number"))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Tree, E> {
-        Ok(Tree::Scalar("nothing"))
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Tree, E> {
-        Ok(Tree::Scalar("nothing"))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
-        let mut all = Vec::new();
-        while let Some(item) = items.next_element()? {
-            all.push(item);
-        }
-        Ok(Tree::List(all))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
-        let mut all = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            all.push(entry);
-        }
-        Ok(Tree::Mapping(all))
-    }
-}
+/// A YAML node; of a scalar nothing but its kind is of interest.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Node(ScalarOr<Entries<String, Self>, Vec<Spanned<Self>>>);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Location as Position, Spanned};
 
@@ -117,7 +117,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
 /// What fits neither is kept by name instead of being refused here: an error from inside a visitor
 /// would be reported at the location of the enclosing mapping.
 #[derive(Debug)]
-pub(crate) enum ScalarOr<T> {
+pub(crate) enum ScalarOr<T, L = IgnoredAny> {
     /// A string.
     Text(String),
     /// A whole number.
@@ -128,6 +128,8 @@ pub(crate) enum ScalarOr<T> {
     Bool(bool),
     /// The long form.
     Mapping(T),
+    /// A list, which nothing but [`KeyPaths`](super::key_paths::KeyPaths) reads.
+    List(L),
     /// Something else: what it is.
     Other(&'static str),
 }
@@ -163,7 +165,7 @@ impl<T> List<T> {
     }
 }
 
-impl<T> ScalarOr<T> {
+impl<T, L> ScalarOr<T, L> {
     /// What the value is, for an error.
     pub(crate) fn found(&self) -> &'static str {
         match self {
@@ -172,21 +174,22 @@ impl<T> ScalarOr<T> {
             Self::Decimal(_) => "a decimal number",
             Self::Bool(_) => "true or false",
             Self::Mapping(_) => "a mapping",
+            Self::List(_) => "a list",
             Self::Other(what) => what,
         }
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ScalarOr<T> {
+impl<'de, T: Deserialize<'de>, L: Deserialize<'de>> Deserialize<'de> for ScalarOr<T, L> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ScalarOrVisitor(PhantomData))
     }
 }
 
-struct ScalarOrVisitor<T>(PhantomData<T>);
+struct ScalarOrVisitor<T, L>(PhantomData<(T, L)>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ScalarOrVisitor<T> {
-    type Value = ScalarOr<T>;
+impl<'de, T: Deserialize<'de>, L: Deserialize<'de>> Visitor<'de> for ScalarOrVisitor<T, L> {
+    type Value = ScalarOr<T, L>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
@@ -228,9 +231,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ScalarOrVisitor<T> {
         Ok(ScalarOr::Other("nothing"))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(ScalarOr::Other("a list"))
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        L::deserialize(SeqAccessDeserializer::new(items)).map(ScalarOr::List)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
