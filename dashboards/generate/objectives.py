@@ -1,7 +1,9 @@
 """The objectives of the configuration, and what is held against each."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 # Gives the series of a metric, with the matchers of a dashboard.
 Select = Callable[..., str]
@@ -44,76 +46,47 @@ def slowdown(select: Select) -> str:
     return " / ".join(select(f"step:sqlqueue_run_step_duration_seconds:{span}") for span in (now, past))
 
 
-_QUEUE = "source, queue"
-_RUN_LOG = "source, run_log"
+# The labels that tell one target from another, by the list of the configuration that it is in.
+_TARGETS = {
+    "queues": "source, queue",
+    "attempt_logs": "source, queue",
+    "run_logs": "source, run_log",
+    "sources": "source",
+}
 
-MAX_READY_AGE = Objective(
-    "max_ready_age",
-    "sqlqueue_objective_max_ready_age_seconds",
-    _QUEUE,
-    _gauge("sqlqueue_oldest_ready_age_seconds"),
-)
-MAX_EXPIRED_AGE = Objective(
-    "max_expired_age",
-    "sqlqueue_objective_max_expired_age_seconds",
-    _QUEUE,
-    _gauge("sqlqueue_oldest_expired_lease_seconds"),
-)
-MAX_ATTEMPTS = Objective(
-    "max_attempts",
-    "sqlqueue_objective_max_attempts",
-    _QUEUE,
-    _gauge("sqlqueue_max_attempts"),
-)
-MAX_FAILED_JOBS = Objective(
-    "max_failed_jobs",
-    "sqlqueue_objective_max_failed_jobs",
-    _QUEUE,
-    _gauge("sqlqueue_jobs", state="failed"),
-)
-MAX_LOST_RATIO = Objective(
-    "max_lost_ratio",
-    "sqlqueue_objective_max_lost_ratio",
-    _QUEUE,
-    _gauge("queue:sqlqueue_lost_attempts:ratio_rate30m"),
-)
-MAX_RUN_GAP = Objective(
+# Which objectives there are, and their metrics: written by a test from the table in src/config/objectives.rs.
+_TABLE = {entry["key"]: entry for entry in json.loads((Path(__file__).parent / "objectives.json").read_text())}
+
+
+def _objective(key: str, value: Callable[[Select], str]) -> Objective:
+    entry = _TABLE.pop(key)
+    return Objective(key, entry["metric"], _TARGETS[entry["list"]], value)
+
+
+MAX_READY_AGE = _objective("max_ready_age", _gauge("sqlqueue_oldest_ready_age_seconds"))
+MAX_EXPIRED_AGE = _objective("max_expired_age", _gauge("sqlqueue_oldest_expired_lease_seconds"))
+MAX_ATTEMPTS = _objective("max_attempts", _gauge("sqlqueue_max_attempts"))
+MAX_FAILED_JOBS = _objective("max_failed_jobs", _gauge("sqlqueue_jobs", state="failed"))
+MAX_LOST_RATIO = _objective("max_lost_ratio", _gauge("queue:sqlqueue_lost_attempts:ratio_rate30m"))
+MAX_RUN_GAP = _objective(
     "max_run_gap",
-    "sqlqueue_objective_max_run_gap_seconds",
-    _RUN_LOG,
     lambda select: (
         f"(time() - max by (job, instance, source, run_log) ({select('sqlqueue_run_last_start_timestamp_seconds')}))"
     ),
 )
-MAX_CONSECUTIVE_SKIPS = Objective(
-    "max_consecutive_skips",
-    "sqlqueue_objective_max_consecutive_skips",
-    _RUN_LOG,
-    _gauge("sqlqueue_run_consecutive_skips"),
-)
-MAX_LOG_AGE = Objective(
+MAX_CONSECUTIVE_SKIPS = _objective("max_consecutive_skips", _gauge("sqlqueue_run_consecutive_skips"))
+MAX_LOG_AGE = _objective(
     "max_log_age",
-    "sqlqueue_objective_max_log_age_seconds",
-    _RUN_LOG,
     lambda select: f"(time() - {select('sqlqueue_run_log_oldest_row_timestamp_seconds')})",
 )
-MAX_SKIP_RATIO = Objective("max_skip_ratio", "sqlqueue_objective_max_skip_ratio", _RUN_LOG, _share_of_rows("skipped"))
-MAX_ERROR_RATIO = Objective("max_error_ratio", "sqlqueue_objective_max_error_ratio", _RUN_LOG, _share_of_rows("error"))
-MAX_WARNING_RATIO = Objective(
-    "max_warning_ratio", "sqlqueue_objective_max_warning_ratio", _RUN_LOG, _share_of_rows("warning")
-)
-MAX_SLOWDOWN = Objective(
-    "max_slowdown",
-    "sqlqueue_objective_max_slowdown_ratio",
-    _RUN_LOG,
-    _worst_step(slowdown),
-)
-MAX_CLOCK_SKEW = Objective(
-    "max_clock_skew",
-    "sqlqueue_objective_max_clock_skew_seconds",
-    "source",
-    lambda select: f"abs({select('sqlqueue_clock_skew_seconds')})",
-)
+MAX_SKIP_RATIO = _objective("max_skip_ratio", _share_of_rows("skipped"))
+MAX_ERROR_RATIO = _objective("max_error_ratio", _share_of_rows("error"))
+MAX_WARNING_RATIO = _objective("max_warning_ratio", _share_of_rows("warning"))
+MAX_SLOWDOWN = _objective("max_slowdown", _worst_step(slowdown))
+MAX_CLOCK_SKEW = _objective("max_clock_skew", lambda select: f"abs({select('sqlqueue_clock_skew_seconds')})")
+
+if _TABLE:
+    raise SystemExit(f"no dashboard shows the objectives {', '.join(_TABLE)}: say here what each limits")
 
 OF_QUEUES = [MAX_READY_AGE, MAX_EXPIRED_AGE, MAX_ATTEMPTS, MAX_FAILED_JOBS, MAX_LOST_RATIO]
 OF_RUN_LOGS = [

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{SQLITE, config};
-use crate::config::objectives::Objectives;
+use crate::config::objectives::{Objective, Objectives};
 use crate::config::{ConfigForm, TargetKind};
 
 const REFERENCE: &str = "docs/reference.md";
+const OBJECTIVES: &str = "dashboards/generate/objectives.json";
 const SCHEMA: &str = "docs/configuration.schema.json";
 
 /// Keys that every target has; they have a table of their own.
@@ -81,20 +82,27 @@ fn table(form: &Value, defaults: &Value, is_wanted: impl Fn(&str) -> bool) -> St
     text
 }
 
+/// The name of the metric of an objective, as Prometheus shows it.
+fn metric(objective: &Objective) -> String {
+    let unit = if objective.is_duration { "_seconds" } else { "" };
+    format!("{}{unit}", objective.metric)
+}
+
 /// The table of objectives.
 fn objectives(defaults: &Value) -> String {
     let mut text =
         "| Key | Default | For | Limits | Metric | No effect where |\n|---|---|---|---|---|---|\n".to_owned();
     for (list, objectives) in Objectives::ALL {
         for objective in *objectives {
-            let (default, unit) =
-                (&defaults[objective.key], if objective.is_duration { "_seconds" } else { "" });
+            let default = &defaults[objective.key];
             let default = default.as_str().map_or_else(|| default.to_string(), ToOwned::to_owned);
             let limits = objective.help.trim_start_matches("Objective: ");
             writeln!(
                 text,
-                "| `{}` | `{default}` | `{list}` | {limits} | `{}{unit}` | {} |",
-                objective.key, objective.metric, objective.lacking
+                "| `{}` | `{default}` | `{list}` | {limits} | `{}` | {} |",
+                objective.key,
+                metric(objective),
+                objective.lacking
             )
             .unwrap();
         }
@@ -166,6 +174,16 @@ fn assert_current(file: &str, expected: &str) {
 #[test]
 fn the_tables_of_keys_are_those_of_the_code() {
     assert_current(REFERENCE, &reference());
+}
+
+#[test]
+fn the_dashboards_have_the_objectives_of_the_code() {
+    let all = Objectives::ALL.iter().flat_map(|(list, objectives)| {
+        let one = |objective: &Objective| json!({ "key": objective.key, "list": list, "metric": metric(objective) });
+        objectives.iter().map(one).collect::<Vec<_>>()
+    });
+    let text = serde_json::to_string_pretty(&all.collect::<Vec<_>>()).unwrap();
+    assert_current(OBJECTIVES, &format!("{text}\n"));
 }
 
 #[test]
