@@ -41,9 +41,11 @@ pub use objectives::{
     AttemptLogObjectives, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
 };
 pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
-pub use presets::{Preset, TargetKind, presets};
+pub use presets::{Preset, presets};
 pub use secret::Secret;
-pub use target::TargetConfig;
+#[allow(unused_imports, reason = "taken up by sample and state")]
+pub(crate) use target::for_each_log_kind;
+pub use target::{LogConfig, TargetConfig, TargetKind};
 pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 
 /// Reads and checks a configuration, and reads the secrets that it names. `path` is a file, a folder

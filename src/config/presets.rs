@@ -1,56 +1,8 @@
 //! Mappings of well-known tables, written in the form that a user would write.
 
-use std::fmt;
-
 use super::raw::{RawAttemptLog, RawControlTable, RawEnqueueLog, RawQueue, RawRunLog, RawTarget};
 use super::setting::{Field, Spot};
-
-/// What a target is: the list of a source that it stands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TargetKind {
-    /// A queue table, under `queues`.
-    Queue,
-    /// The attempt history of a lease queue, under `attempt_logs`.
-    AttemptLog,
-    /// A table that keeps a row of every job that was enqueued, under `enqueue_logs`.
-    EnqueueLog,
-    /// A run-log table, under `run_logs`.
-    RunLog,
-    /// A control table of notifications, under `control_tables`.
-    ControlTable,
-}
-
-impl TargetKind {
-    /// The key of the list in a source.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Queue => "queues",
-            Self::AttemptLog => "attempt_logs",
-            Self::EnqueueLog => "enqueue_logs",
-            Self::RunLog => "run_logs",
-            Self::ControlTable => "control_tables",
-        }
-    }
-
-    /// The preset of a target that maps nothing itself: the one of the tables that `sql/` creates.
-    #[must_use]
-    pub const fn default_preset(self) -> &'static str {
-        match self {
-            Self::Queue => "lease",
-            Self::AttemptLog => "attempt_log",
-            Self::EnqueueLog => "enqueue_log",
-            Self::RunLog => "notification_run_log",
-            Self::ControlTable => "notification_control",
-        }
-    }
-}
-
-impl fmt::Display for TargetKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
-    }
-}
+use super::target::TargetKind;
 
 /// A mapping that a target can start from by `preset: NAME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

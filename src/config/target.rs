@@ -1,69 +1,161 @@
-//! A target of any kind, as configured.
+//! Targets: the kinds there are, and a configured target of any kind.
+
+use std::fmt;
+use std::time::Duration;
 
 use super::{AttemptLog, ControlTable, EnqueueLog, Queue, RunLog, Source, Target};
 
-/// One thing that is sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TargetConfig<'a> {
-    /// A queue.
-    Queue(&'a Queue),
-    /// An attempt log.
-    AttemptLog(&'a AttemptLog),
-    /// An enqueue log.
-    EnqueueLog(&'a EnqueueLog),
-    /// A run log.
-    RunLog(&'a RunLog),
-    /// A control table.
-    ControlTable(&'a ControlTable),
+/// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of
+/// the kind, and the preset of a target that maps nothing itself (the one of the tables that `sql/`
+/// creates). The enums that have a variant for each kind are made from this list.
+macro_rules! for_each_log_kind {
+    ($callback:ident) => {
+        $callback! {
+            /// The attempt history of a lease queue.
+            AttemptLog in attempt_logs, label "attempt_log", preset "attempt_log";
+            /// A table that keeps a row of every job that was enqueued.
+            EnqueueLog in enqueue_logs, label "enqueue_log", preset "enqueue_log";
+            /// A run log: one row for each step of each run.
+            RunLog in run_logs, label "run_log", preset "notification_run_log";
+            /// A control table of notifications.
+            ControlTable in control_tables, label "control_table", preset "notification_control";
+        }
+    };
+}
+pub(crate) use for_each_log_kind;
+
+macro_rules! targets {
+    ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
+        /// The kind of a target.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum TargetKind {
+            /// A queue table.
+            Queue,
+            $($(#[$doc])* $Kind,)+
+        }
+
+        impl TargetKind {
+            /// The key of the list in a source.
+            #[must_use]
+            pub const fn key(self) -> &'static str {
+                match self {
+                    Self::Queue => "queues",
+                    $(Self::$Kind => stringify!($list),)+
+                }
+            }
+
+            /// The label that names targets of this kind; also the kind's name in messages.
+            #[must_use]
+            pub const fn label(self) -> &'static str {
+                match self {
+                    Self::Queue => "queue",
+                    $(Self::$Kind => $label,)+
+                }
+            }
+
+            /// The preset of a target that maps nothing itself.
+            #[must_use]
+            pub const fn default_preset(self) -> &'static str {
+                match self {
+                    Self::Queue => "lease",
+                    $(Self::$Kind => $preset,)+
+                }
+            }
+        }
+
+        /// A configured target.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum TargetConfig<'a> {
+            /// A queue table.
+            Queue(&'a Queue),
+            $($(#[$doc])* $Kind(&'a $Kind),)+
+        }
+
+        impl Source {
+            /// The targets of the source: its queues, then its logs, kind by kind.
+            pub fn targets(&self) -> impl Iterator<Item = TargetConfig<'_>> {
+                self.queues.iter().map(TargetConfig::Queue)
+                    $(.chain(self.$list.iter().map(TargetConfig::$Kind)))+
+            }
+        }
+
+        $(impl LogConfig for $Kind {
+            fn target(&self) -> &Target {
+                &self.target
+            }
+
+            fn batch_size(&self) -> u32 {
+                self.batch_size
+            }
+
+            fn late_window(&self) -> Duration {
+                self.late_window
+            }
+        })+
+
+        impl<'a> TargetConfig<'a> {
+            /// The kind of the target.
+            #[must_use]
+            pub const fn kind(self) -> TargetKind {
+                match self {
+                    Self::Queue(_) => TargetKind::Queue,
+                    $(Self::$Kind(_) => TargetKind::$Kind,)+
+                }
+            }
+
+            /// The target as a log; `None` for a queue.
+            #[must_use]
+            pub fn as_log(self) -> Option<&'a dyn LogConfig> {
+                match self {
+                    Self::Queue(_) => None,
+                    $(Self::$Kind(log) => Some(log),)+
+                }
+            }
+
+            /// Name, table and pace.
+            #[must_use]
+            pub const fn target(self) -> &'a Target {
+                match self {
+                    Self::Queue(queue) => &queue.target,
+                    $(Self::$Kind(log) => &log.target,)+
+                }
+            }
+
+            /// The key column: of a log always, of a queue where the mapping names it.
+            #[must_use]
+            pub fn id(self) -> Option<&'a str> {
+                match self {
+                    Self::Queue(queue) => queue.id.as_deref(),
+                    $(Self::$Kind(log) => Some(&log.id),)+
+                }
+            }
+        }
+    };
+}
+for_each_log_kind!(targets);
+
+/// A configured log of any kind: a table that is read by its ascending id.
+pub trait LogConfig {
+    /// Name, table, predicate and pace.
+    fn target(&self) -> &Target;
+
+    /// Rows read per sample at most.
+    fn batch_size(&self) -> u32;
+
+    /// How long a missing id is asked for again.
+    fn late_window(&self) -> Duration;
 }
 
-impl Source {
-    /// The targets of the source: queues, then attempt logs, then enqueue logs, then run logs, then
-    /// control tables.
-    pub fn targets(&self) -> impl Iterator<Item = TargetConfig<'_>> {
-        let queues = self.queues.iter().map(TargetConfig::Queue);
-        let attempt_logs = self.attempt_logs.iter().map(TargetConfig::AttemptLog);
-        let enqueue_logs = self.enqueue_logs.iter().map(TargetConfig::EnqueueLog);
-        let run_logs = self.run_logs.iter().map(TargetConfig::RunLog);
-        let control_tables = self.control_tables.iter().map(TargetConfig::ControlTable);
-        queues.chain(attempt_logs).chain(enqueue_logs).chain(run_logs).chain(control_tables)
-    }
-}
-
-impl<'a> TargetConfig<'a> {
-    /// Name, table and pace.
-    #[must_use]
-    pub const fn target(self) -> &'a Target {
-        match self {
-            Self::Queue(queue) => &queue.target,
-            Self::AttemptLog(log) => &log.target,
-            Self::EnqueueLog(log) => &log.target,
-            Self::RunLog(log) => &log.target,
-            Self::ControlTable(control) => &control.target,
-        }
-    }
-
-    /// The column of the row's key: of a log always, of a queue where the mapping names it.
-    #[must_use]
-    pub fn id(self) -> Option<&'a str> {
-        match self {
-            Self::Queue(queue) => queue.id.as_deref(),
-            Self::AttemptLog(log) => Some(&log.id),
-            Self::EnqueueLog(log) => Some(&log.id),
-            Self::RunLog(log) => Some(&log.id),
-            Self::ControlTable(control) => Some(&control.id),
-        }
-    }
-
+impl TargetConfig<'_> {
     /// The label that names targets of this kind; also the kind's name in messages.
     #[must_use]
     pub const fn label(self) -> &'static str {
-        match self {
-            Self::Queue(_) => "queue",
-            Self::AttemptLog(_) => "attempt_log",
-            Self::EnqueueLog(_) => "enqueue_log",
-            Self::RunLog(_) => "run_log",
-            Self::ControlTable(_) => "control_table",
-        }
+        self.kind().label()
+    }
+}
+
+impl fmt::Display for TargetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key())
     }
 }

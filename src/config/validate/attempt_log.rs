@@ -7,9 +7,9 @@ use super::log::{duration, key_column, tail};
 use super::objectives;
 use super::outcome::outcome;
 use super::target::Scope;
+use crate::config::TargetKind;
 use crate::config::model::{AttemptLog, Target};
 use crate::config::outcome::AttemptOutcome;
-use crate::config::presets::TargetKind;
 use crate::config::raw::RawAttemptLog;
 use crate::config::setting::{Field, Placed};
 

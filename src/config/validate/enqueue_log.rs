@@ -5,8 +5,8 @@ use serde_saphyr::Spanned;
 use super::checker::Checker;
 use super::log::{key_column, tail};
 use super::target::Scope;
+use crate::config::TargetKind;
 use crate::config::model::{EnqueueLog, Target};
-use crate::config::presets::TargetKind;
 use crate::config::raw::RawEnqueueLog;
 use crate::config::setting::Placed;
 

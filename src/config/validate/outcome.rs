@@ -5,8 +5,8 @@ use serde_saphyr::Spanned;
 use super::checker::Checker;
 use super::column::constant;
 use super::target::or_preset;
+use crate::config::TargetKind;
 use crate::config::outcome::{OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
-use crate::config::presets::TargetKind;
 use crate::config::raw::{RawOutcome, RawRule};
 use crate::config::setting::{Field, Placed, Spot};
 

@@ -9,10 +9,10 @@ use super::column::constant;
 use super::lease;
 use super::objectives::{self, QueueSight};
 use super::target::{Scope, or_preset};
+use crate::config::TargetKind;
 use crate::config::model::{
     Attempts, AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, Queue, RowState, Target,
 };
-use crate::config::presets::TargetKind;
 use crate::config::raw::{RawAttempts, RawLookup, RawMaxAttempts, RawQueue, RawState};
 use crate::config::setting::{Constant, Entries, Field, Placed, Short, Spot};
 

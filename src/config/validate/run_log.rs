@@ -10,9 +10,9 @@ use super::log::{duration, key_column, tail};
 use super::objectives::{self, RunLogSight};
 use super::outcome::outcome;
 use super::target::{Scope, unseen_locks};
+use crate::config::TargetKind;
 use crate::config::model::{AppLock, MutableRows, RunLog, Target};
 use crate::config::outcome::{Outcome, OutcomeRules};
-use crate::config::presets::TargetKind;
 use crate::config::raw::{RawLock, RawRunLog};
 use crate::config::setting::{Field, Placed, Spot};
 
