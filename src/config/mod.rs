@@ -43,7 +43,6 @@ pub use objectives::{
 pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
 pub use presets::{Preset, presets};
 pub use secret::Secret;
-#[allow(unused_imports, reason = "taken up by sample and state")]
 pub(crate) use target::for_each_log_kind;
 pub use target::{LogConfig, TargetConfig, TargetKind};
 pub use web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
