@@ -33,14 +33,9 @@ fn describe(
 ) -> Result<(), RenderError> {
     let dialect = dialect(&source.database);
     let next = TailRequest::After { watermark: 0, gaps: Vec::new() };
-    let requests: &[(&str, TailRequest)] = match target {
-        TargetConfig::Queue(_) => &[("every sample", TailRequest::Head)],
-        TargetConfig::AttemptLog(_)
-        | TargetConfig::EnqueueLog(_)
-        | TargetConfig::RunLog(_)
-        | TargetConfig::ControlTable(_) => {
-            &[("the first sample after a start", TailRequest::Head), ("every sample after it", next)]
-        }
+    let requests: &[(&str, TailRequest)] = match target.as_log() {
+        None => &[("every sample", TailRequest::Head)],
+        Some(_) => &[("the first sample after a start", TailRequest::Head), ("every sample after it", next)],
     };
     for (when, request) in requests {
         let statement = statement::sample(dialect, target, request, config.global.lock_timeout)?;

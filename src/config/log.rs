@@ -1,4 +1,4 @@
-//! Logs: what the tables that grow by an ascending id have in common.
+//! Log limits: how many rows of a log a sample reads, and how long missing ids are asked for again.
 
 use std::time::Duration;
 
@@ -6,37 +6,9 @@ use serde::{Serialize, Serializer};
 
 use super::mapping::Scope;
 use super::values::Value;
-use super::{AttemptLog, ControlTable, EnqueueLog, RunLog, Target};
 use crate::duration::{self, DAY};
 use crate::limits::{GAPS_PER_SAMPLE, MAX_RESULT_ROWS};
 use crate::yaml::{Bounds, Checker, Field, Spanned};
-
-/// A configured log of any kind.
-pub trait LogConfig {
-    /// Name, table, predicate and pace.
-    fn target(&self) -> &Target;
-
-    /// Rows read per sample at most.
-    fn batch_size(&self) -> u32;
-
-    /// How long a missing id is asked for again.
-    fn late_window(&self) -> Duration;
-
-    /// How long a row without an end is believed to be open; 0 for a log whose rows do not change.
-    fn open_window(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    /// The label values that are exported from the start, at 0. The first ones are the last that a bound on
-    /// their number pushes out.
-    fn declared_values(&self) -> Vec<&String>;
-
-    /// Whether the values of the label `queue` come from the table; otherwise the log is of one queue, or of
-    /// none.
-    fn has_queue_label(&self) -> bool {
-        false
-    }
-}
 
 /// Rows read per sample at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -83,56 +55,3 @@ impl Serialize for LateWindow {
         duration::serialize(&self.0, serializer)
     }
 }
-
-macro_rules! log {
-    ($Log:ident { $($rest:tt)* }) => {
-        impl LogConfig for $Log {
-            fn target(&self) -> &Target {
-                &self.target
-            }
-
-            fn batch_size(&self) -> u32 {
-                self.batch_size.0
-            }
-
-            fn late_window(&self) -> Duration {
-                self.late_window.0
-            }
-
-            $($rest)*
-        }
-    };
-}
-
-log!(AttemptLog {
-    fn declared_values(&self) -> Vec<&String> {
-        if self.queue_label.is_none() { vec![&self.target.name] } else { Vec::new() }
-    }
-
-    fn has_queue_label(&self) -> bool {
-        self.queue_label.is_some()
-    }
-});
-log!(EnqueueLog {
-    fn declared_values(&self) -> Vec<&String> {
-        if self.queue_label.is_none() { vec![&self.target.name] } else { Vec::new() }
-    }
-
-    fn has_queue_label(&self) -> bool {
-        self.queue_label.is_some()
-    }
-});
-log!(RunLog {
-    fn open_window(&self) -> Duration {
-        self.open_window.map_or(Duration::ZERO, |window| window.0)
-    }
-
-    fn declared_values(&self) -> Vec<&String> {
-        self.run_step.iter().chain(self.steps.iter().flatten()).collect()
-    }
-});
-log!(ControlTable {
-    fn declared_values(&self) -> Vec<&String> {
-        self.kinds.iter().flatten().collect()
-    }
-});

@@ -19,7 +19,7 @@ mod queue;
 mod run_log;
 mod scope;
 mod source;
-pub(crate) mod target;
+mod target;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -36,7 +36,7 @@ pub use self::common_keys::Target;
 pub use self::control_table::ControlTable;
 pub use self::enqueue_log::EnqueueLog;
 pub use self::global::{Global, ReadMode};
-pub use self::log::{BatchSize, LateWindow, LogConfig};
+pub use self::log::{BatchSize, LateWindow};
 pub use self::mssql::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
 pub use self::objectives::{
     AttemptLogObjectives, Objective, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
@@ -45,7 +45,8 @@ pub use self::presets::{Preset, presets};
 pub use self::queue::Queue;
 pub use self::run_log::{AppLock, OpenWindow, RunLog};
 pub use self::source::{Database, Source, Sqlite};
-pub use self::target::{TargetConfig, TargetKind};
+pub(crate) use self::target::for_each_log_kind;
+pub use self::target::{LogConfig, TargetConfig, TargetKind};
 pub(crate) use self::values::identifier;
 pub use self::values::{
     AttemptOutcome, Attempts, AttemptsCount, ColumnName, ColumnOwner, DurationColumn, DurationUnit, Filter,

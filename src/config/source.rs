@@ -10,7 +10,7 @@ use super::mapping::{Backend, Configured, Scope, form};
 use super::mssql::{Mssql, MssqlForm};
 use super::objectives::{ObjectiveSet, SourceObjectives, SourceObjectivesForm};
 use super::target::for_each_log_kind;
-use super::{AttemptLog, ControlTable, EnqueueLog, Global, Queue, RunLog, TargetKind};
+use super::{Global, Queue, TargetKind};
 use crate::yaml::{Checker, Field, List, Located, Names, Resolved, Spanned};
 
 /// How to reach a database.
@@ -50,7 +50,7 @@ macro_rules! source {
             pub objectives: SourceObjectives,
             /// Queue tables, in the order of the file.
             pub queues: Vec<Queue>,
-            $($(#[$doc])* pub $list: Vec<$Kind>,)+
+            $($(#[$doc])* pub $list: Vec<super::$Kind>,)+
         }
 
         form! {
@@ -65,7 +65,7 @@ macro_rules! source {
                 objectives: Field<SourceObjectivesForm>,
                 /// Queue tables.
                 queues: Field<List<<Queue as Configured>::Form>>,
-                $($(#[$doc])* $list: Field<List<<$Kind as Configured>::Form>>,)+
+                $($(#[$doc])* $list: Field<List<<super::$Kind as Configured>::Form>>,)+
             }
         }
 

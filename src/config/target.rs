@@ -1,10 +1,11 @@
 //! Targets: the kinds there are, and a configured target of any kind.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{AttemptLog, ControlTable, EnqueueLog, LogConfig, MappedColumn, Queue, RunLog, Source, Target};
+use super::{AttemptLog, ControlTable, EnqueueLog, MappedColumn, Queue, RunLog, Source, Target};
 
 /// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of
 /// the kind, and the preset of a target that maps nothing itself (the one of the tables that `sql/`
@@ -84,6 +85,20 @@ macro_rules! targets {
             }
         }
 
+        $(impl LogConfig for $Kind {
+            fn target(&self) -> &Target {
+                &self.target
+            }
+
+            fn batch_size(&self) -> u32 {
+                self.batch_size.0
+            }
+
+            fn late_window(&self) -> Duration {
+                self.late_window.0
+            }
+        })+
+
         impl<'a> TargetConfig<'a> {
             /// The kind of the target.
             #[must_use]
@@ -133,6 +148,18 @@ macro_rules! targets {
     };
 }
 for_each_log_kind!(targets);
+
+/// A configured log of any kind: a table that is read by its ascending id.
+pub trait LogConfig {
+    /// Name, table, predicate and pace.
+    fn target(&self) -> &Target;
+
+    /// Rows read per sample at most.
+    fn batch_size(&self) -> u32;
+
+    /// How long a missing id is asked for again.
+    fn late_window(&self) -> Duration;
+}
 
 impl TargetConfig<'_> {
     /// The label that names targets of this kind; also the kind's name in messages.

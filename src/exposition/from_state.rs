@@ -10,8 +10,8 @@ use super::page::{Label, Page, Value};
 use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
 use crate::state::{
-    AttemptLogState, AttemptState, ControlTableState, Log, QueueState, RunLogState, SamplingState,
-    SourceState, State, TargetData, TargetState,
+    AttemptLogState, AttemptState, ControlTableState, QueueState, RunLogState, SamplingState, SourceState,
+    State, TargetData, TargetState,
 };
 
 /// When a page is made, and how old a sample may be to still speak on it.
@@ -57,13 +57,14 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
         let labels = Labels { source, target };
         add_sampling(page, labels, &target.sampling, freshness.stale_after);
         let fresh = is_fresh(target, freshness);
+        if let Some(log) = target.data.as_log() {
+            page.add(&family::LATE_ROWS, labels.of_target(), Value::Count(log.late_rows()));
+        }
+        if let Some(values) = target.data.labels() {
+            page.add(&family::DROPPED_LABEL_VALUES, labels.of_target(), Value::Count(values.dropped));
+        }
         match &target.data {
             TargetData::Queue(queue) => {
-                page.add(
-                    &family::DROPPED_LABEL_VALUES,
-                    labels.of_target(),
-                    Value::Count(queue.labels.dropped),
-                );
                 for name in names(target, queue) {
                     if queues.take(&family::JOBS, target, name) {
                         let facts = queue.queues.get(name).filter(|_| fresh);
@@ -72,11 +73,10 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                 }
             }
             TargetData::AttemptLog(state) => {
-                add_log(page, labels, &state.log);
                 for (name, queue) in &state.log.series {
                     if queues.take(&family::ATTEMPTS, target, name) {
                         add_attempts(page, source, name, state, queue);
-                        if state.told.reclaims {
+                        if state.overall.capabilities.reclaims {
                             reclaims
                                 .entry(name)
                                 .and_modify(|count| *count = queue.reclaims().max(*count))
@@ -86,7 +86,6 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                 }
             }
             TargetData::EnqueueLog(state) => {
-                add_log(page, labels, &state.log);
                 for (name, enqueued) in &state.log.series {
                     if queues.take(&family::ENQUEUED, target, name) {
                         page.add(&family::ENQUEUED, of_queue(source, name), Value::Count(*enqueued));
@@ -115,24 +114,17 @@ struct QueueNames<'a> {
 
 impl<'a> QueueNames<'a> {
     fn of(source: &'a SourceState) -> Self {
-        let own = source.targets.iter().filter(|target| !is_labelled(target));
-        Self { own: own.map(|target| (target.label, target.name.as_str())).collect(), taken: HashSet::new() }
+        let own = source.targets.iter().filter(|target| !target.data.has_queue_label());
+        Self {
+            own: own.map(|target| (target.label(), target.name.as_str())).collect(),
+            taken: HashSet::new(),
+        }
     }
 
     /// Whether the target is the one to speak of this queue.
     fn take(&mut self, family: &'static Family, target: &TargetState, queue: &'a str) -> bool {
-        let yields = is_labelled(target) && self.own.contains(&(target.label, queue));
+        let yields = target.data.has_queue_label() && self.own.contains(&(target.label(), queue));
         !yields && self.taken.insert((family.name, queue))
-    }
-}
-
-/// Whether the values of the label `queue` come from the target's table.
-const fn is_labelled(target: &TargetState) -> bool {
-    match &target.data {
-        TargetData::Queue(state) => state.labelled,
-        TargetData::AttemptLog(state) => state.labelled,
-        TargetData::EnqueueLog(state) => state.labelled,
-        TargetData::RunLog(_) | TargetData::ControlTable(_) => false,
     }
 }
 
@@ -242,16 +234,20 @@ fn add_attempts<'a>(
     queue: &'a AttemptState,
 ) {
     let labels = || of_queue(source, name);
-    add_objectives(page, &labels(), state.objectives.each());
+    add_objectives(page, &labels(), state.overall.objectives.each());
     for (outcome, count) in &queue.outcomes {
         let mut labels = labels();
         labels.push(("outcome", outcome.as_str().into()));
         page.add(&family::ATTEMPTS, labels, Value::Count(*count));
     }
     let series = [
-        (&family::RETRIES, state.told.retries, Value::Count(queue.retries)),
-        (&family::COMPLETION_DELAY, state.told.delays, Value::Histogram(&queue.completion_delay)),
-        (&family::ATTEMPT_DURATION, state.told.durations, Value::Histogram(&queue.duration)),
+        (&family::RETRIES, state.overall.capabilities.retries, Value::Count(queue.retries)),
+        (
+            &family::COMPLETION_DELAY,
+            state.overall.capabilities.delays,
+            Value::Histogram(&queue.completion_delay),
+        ),
+        (&family::ATTEMPT_DURATION, state.overall.capabilities.durations, Value::Histogram(&queue.duration)),
     ];
     for (family, told, value) in series {
         if told {
@@ -261,8 +257,7 @@ fn add_attempts<'a>(
 }
 
 fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogState, fresh: bool) {
-    add_log(page, labels, &state.log);
-    add_objectives(page, &labels.of_target(), state.objectives.each());
+    add_objectives(page, &labels.of_target(), state.overall.objectives.each());
     for (name, step) in &state.log.series {
         for (outcome, count) in &step.outcomes {
             let mut labels = labels.with("step", name);
@@ -287,14 +282,14 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
     if !fresh {
         return;
     }
-    if let Some(skips) = state.consecutive_skips {
+    if let Some(skips) = state.overall.consecutive_skips {
         page.add(&family::RUN_CONSECUTIVE_SKIPS, labels.of_target(), Value::Number(number(skips)));
     }
     for (step, running_ms) in state.in_progress_ms() {
         let running = number(running_ms) / 1000.0;
         page.add(&family::RUN_IN_PROGRESS, labels.with("step", step), Value::Number(running));
     }
-    if let Some(lock) = state.lock {
+    if let Some(lock) = state.overall.lock {
         page.add(&family::RUN_LOCK_HELD, labels.of_target(), Value::Number(flag(lock.held)));
         let for_seconds = number(lock.held_ms) / 1000.0;
         page.add(&family::RUN_LOCK_HELD_DURATION, labels.of_target(), Value::Number(for_seconds));
@@ -305,18 +300,12 @@ fn add_run_log<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a RunLogSta
 }
 
 fn add_control_table<'a>(page: &mut Page<'a>, labels: Labels<'a>, state: &'a ControlTableState, fresh: bool) {
-    add_log(page, labels, &state.log);
     for (name, kind) in &state.log.series {
         page.add(&family::NOTIFICATIONS, labels.with("kind", name), Value::Count(kind.notifications));
         if let (Some(last_ms), true) = (kind.last_ms, fresh) {
             page.add(&family::NOTIFICATION_LAST, labels.with("kind", name), Value::Number(seconds(last_ms)));
         }
     }
-}
-
-fn add_log<'a, R, S>(page: &mut Page<'a>, labels: Labels<'a>, log: &Log<R, S>) {
-    page.add(&family::LATE_ROWS, labels.of_target(), Value::Count(log.late_rows));
-    page.add(&family::DROPPED_LABEL_VALUES, labels.of_target(), Value::Count(log.labels.dropped));
 }
 
 /// The labels that every series of a target has.
@@ -330,7 +319,7 @@ impl<'a> Labels<'a> {
     fn of_target(self) -> Vec<Label<'a>> {
         vec![
             ("source", self.source.name.as_str().into()),
-            (self.target.label, self.target.name.as_str().into()),
+            (self.target.label(), self.target.name.as_str().into()),
         ]
     }
 

@@ -1,7 +1,7 @@
 //! The exposition: the state as Prometheus metrics.
 //!
 //! [`StateCollector`] is the one collector. It holds no counters of its own: each scrape builds a
-//! [`page::Page`] from the [`State`] and encodes it.
+//! [`page::Page`] from the [`State`](crate::state::State) and encodes it.
 
 pub mod families;
 mod from_state;
@@ -12,7 +12,7 @@ mod process;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::PoisonError;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, LabelSetEncoder, NoLabelSet};
@@ -23,10 +23,7 @@ use self::families as family;
 use self::from_state::Freshness;
 use self::page::{Block, Page, Value};
 use crate::clock::SharedClock;
-use crate::state::State;
-
-/// The state that samplers write and scrapes read. Nobody holds it across a wait.
-pub type SharedState = Arc<RwLock<State>>;
+use crate::state::SharedState;
 
 /// Encodes the state as it is at the moment of a scrape.
 #[derive(Debug)]

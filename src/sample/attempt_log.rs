@@ -1,11 +1,11 @@
-//! The sample of an attempt log: its new rows.
+//! Attempt-log samples: one attempt a row.
 
 use serde::{Deserialize, Serialize};
 
-use super::LogSample;
-use super::rows::Reader;
+use super::LogTable;
+use super::rows::Row;
 use crate::config::{AttemptLog, AttemptOutcome};
-use crate::source::{Rows, SourceError};
+use crate::source::SourceError;
 
 /// One row of an attempt log: one attempt at a job that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,18 +24,20 @@ pub struct Attempt {
     pub delay_ms: Option<u64>,
 }
 
-pub(super) fn decode(log: &AttemptLog, rows: &Rows) -> Result<LogSample<Attempt>, SourceError> {
-    Reader::new(rows)?.log(&log.target, |id, row| {
+impl LogTable for AttemptLog {
+    type Row = Attempt;
+
+    fn decode(&self, id: i64, row: Row<'_>) -> Result<Attempt, SourceError> {
         Ok(Attempt {
             id,
-            queue: row.queue(log.queue_label.as_ref(), &log.target)?,
+            queue: row.queue(self.queue_label.as_ref(), &self.target)?,
             outcome: row.outcome()?,
             number: row.measured("attempt")?,
-            duration_ms: match &log.duration {
+            duration_ms: match &self.duration {
                 Some(_) => row.measured("duration_ms")?,
-                None => row.span("duration_ms", log.started_at.as_ref())?,
+                None => row.span("duration_ms", self.started_at.as_ref())?,
             },
-            delay_ms: row.span("delay_ms", log.enqueued_at.as_ref())?,
+            delay_ms: row.span("delay_ms", self.enqueued_at.as_ref())?,
         })
-    })
+    }
 }

@@ -1,11 +1,11 @@
-//! The sample of a control table: its new rows.
+//! Control-table samples: one notification a row.
 
 use serde::{Deserialize, Serialize};
 
-use super::LogSample;
-use super::rows::Reader;
+use super::LogTable;
+use super::rows::Row;
 use crate::config::ControlTable;
-use crate::source::{Rows, SourceError};
+use crate::source::SourceError;
 
 /// One row of a control table: one notification that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,8 +18,10 @@ pub struct Notification {
     pub at_ms: Option<i64>,
 }
 
-pub(super) fn decode(control: &ControlTable, rows: &Rows) -> Result<LogSample<Notification>, SourceError> {
-    Reader::new(rows)?.log(&control.target, |id, row| {
+impl LogTable for ControlTable {
+    type Row = Notification;
+
+    fn decode(&self, id: i64, row: Row<'_>) -> Result<Notification, SourceError> {
         Ok(Notification { id, kind: row.label("kind")?.unwrap_or_default(), at_ms: row.int("at_ms")? })
-    })
+    }
 }

@@ -1,11 +1,11 @@
-//! The sample of an enqueue log: its new rows.
+//! Enqueue-log samples: one enqueued job a row.
 
 use serde::{Deserialize, Serialize};
 
-use super::LogSample;
-use super::rows::Reader;
+use super::LogTable;
+use super::rows::Row;
 use crate::config::EnqueueLog;
-use crate::source::{Rows, SourceError};
+use crate::source::SourceError;
 
 /// One job that was put into its queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,8 +16,10 @@ pub struct EnqueuedJob {
     pub queue: String,
 }
 
-pub(super) fn decode(log: &EnqueueLog, rows: &Rows) -> Result<LogSample<EnqueuedJob>, SourceError> {
-    Reader::new(rows)?.log(&log.target, |id, row| {
-        Ok(EnqueuedJob { id, queue: row.queue(log.queue_label.as_ref(), &log.target)? })
-    })
+impl LogTable for EnqueueLog {
+    type Row = EnqueuedJob;
+
+    fn decode(&self, id: i64, row: Row<'_>) -> Result<EnqueuedJob, SourceError> {
+        Ok(EnqueuedJob { id, queue: row.queue(self.queue_label.as_ref(), &self.target)? })
+    }
 }

@@ -1,4 +1,4 @@
-//! A sample: what one statement said about one target, as plain data.
+//! Samples: the answer to one statement about one target, as plain data.
 //!
 //! Rows are read by column name; an answer of another shape is an error of the sample, never a
 //! guess.
@@ -14,11 +14,14 @@ pub use attempt_log::Attempt;
 pub use control_table::Notification;
 pub use enqueue_log::EnqueuedJob;
 pub use queue::{Claim, JobState, QueueFacts, QueueSample};
-pub use run_log::{RunLogSample, StepEntry};
+pub use rows::Row;
+pub use run_log::StepEntry;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::TargetConfig;
+use crate::config::{
+    AttemptLog, ControlTable, EnqueueLog, LogConfig, RunLog, TargetConfig, for_each_log_kind,
+};
 use crate::source::{Rows, SourceError};
 
 /// The bounds of a log, by its ascending id. Times are in milliseconds since 1970-01-01T00:00:00Z, and
@@ -50,73 +53,85 @@ pub struct LogSample<R> {
     pub rows: Vec<R>,
     /// The ids of the rows that were looked at and do not fit the target's predicate, ascending.
     pub foreign: Vec<i64>,
+    /// Whether somebody holds the application lock of the runs; `None` when none is configured.
+    pub lock_held: Option<bool>,
 }
 
-/// One sample of a target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sample {
-    /// Of a queue.
-    Queue(QueueSample),
-    /// Of an attempt log.
-    AttemptLog(LogSample<Attempt>),
-    /// Of an enqueue log.
-    EnqueueLog(LogSample<EnqueuedJob>),
-    /// Of a run log.
-    RunLog(RunLogSample),
-    /// Of a control table.
-    ControlTable(LogSample<Notification>),
+/// How a kind of log is read.
+pub trait LogTable: LogConfig {
+    /// One row.
+    type Row;
+
+    /// Reads the row with this id.
+    ///
+    /// # Errors
+    /// Reason `decode`, when a column is missing or holds a value of another type.
+    fn decode(&self, id: i64, row: Row<'_>) -> Result<Self::Row, SourceError>;
+
+    /// Whether somebody holds the application lock, which every row of the answer says.
+    ///
+    /// # Errors
+    /// As [`Self::decode`].
+    fn lock_held(&self, _first: Row<'_>) -> Result<Option<bool>, SourceError> {
+        Ok(None)
+    }
 }
+
+macro_rules! samples {
+    ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
+        /// One sample of a target.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Sample {
+            /// A queue table.
+            Queue(QueueSample),
+            $($(#[$doc])* $Kind(LogSample<<$Kind as LogTable>::Row>),)+
+        }
+
+        impl Sample {
+            /// Reads the answer to the statement of a target.
+            ///
+            /// # Errors
+            /// Reason `decode`, when the answer is not of the statement's shape; `permission`, when the
+            /// target's probe says that rows are hidden from the login.
+            pub fn decode(target: TargetConfig<'_>, rows: &Rows) -> Result<Self, SourceError> {
+                rows::check_probe(target.target(), rows)?;
+                Ok(match target {
+                    TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
+                    $(TargetConfig::$Kind(log) => Self::$Kind(rows::Reader::new(rows)?.log(log)?),)+
+                })
+            }
+
+            /// What a log holds; a queue has no such bounds.
+            #[must_use]
+            pub const fn bounds(&self) -> Option<Bounds> {
+                match self {
+                    Self::Queue(_) => None,
+                    $(Self::$Kind(log) => Some(log.bounds),)+
+                }
+            }
+
+            /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
+            #[must_use]
+            pub const fn now_ms(&self) -> i64 {
+                match self {
+                    Self::Queue(queue) => queue.now_ms,
+                    $(Self::$Kind(log) => log.now_ms,)+
+                }
+            }
+        }
+    };
+}
+for_each_log_kind!(samples);
 
 impl Sample {
-    /// Reads what came of the statement of a target.
+    /// Reads the result of the statement of a target.
     ///
     /// # Errors
-    /// That of the database, in words that fit the target, or as [`Self::decode`].
+    /// That of the database, worded for the target, or as [`Self::decode`].
     pub fn read(target: TargetConfig<'_>, answer: Result<Rows, SourceError>) -> Result<Self, SourceError> {
-        let rows = answer.map_err(|error| match target {
-            TargetConfig::Queue(queue) => queue::explained(queue, error),
-            _ => error,
+        let rows = answer.map_err(|error| {
+            if let TargetConfig::Queue(queue) = target { queue::explained(queue, error) } else { error }
         })?;
         Self::decode(target, &rows)
-    }
-
-    /// Reads the answer to the statement of a target.
-    ///
-    /// # Errors
-    /// Reason `decode`, when the answer is not of the statement's shape; `permission`, when the
-    /// target's probe says that rows are hidden from the login.
-    pub fn decode(target: TargetConfig<'_>, rows: &Rows) -> Result<Self, SourceError> {
-        rows::check_probe(target.target(), rows)?;
-        Ok(match target {
-            TargetConfig::Queue(queue) => Self::Queue(queue::decode(queue, rows)?),
-            TargetConfig::AttemptLog(log) => Self::AttemptLog(attempt_log::decode(log, rows)?),
-            TargetConfig::EnqueueLog(log) => Self::EnqueueLog(enqueue_log::decode(log, rows)?),
-            TargetConfig::RunLog(log) => Self::RunLog(run_log::decode(log, rows)?),
-            TargetConfig::ControlTable(control) => Self::ControlTable(control_table::decode(control, rows)?),
-        })
-    }
-
-    /// What a log holds; a queue has no such bounds.
-    #[must_use]
-    pub const fn bounds(&self) -> Option<Bounds> {
-        match self {
-            Self::Queue(_) => None,
-            Self::AttemptLog(LogSample { bounds, .. })
-            | Self::EnqueueLog(LogSample { bounds, .. })
-            | Self::RunLog(RunLogSample { log: LogSample { bounds, .. }, .. })
-            | Self::ControlTable(LogSample { bounds, .. }) => Some(*bounds),
-        }
-    }
-
-    /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
-    #[must_use]
-    pub const fn now_ms(&self) -> i64 {
-        match self {
-            Self::Queue(QueueSample { now_ms, .. })
-            | Self::AttemptLog(LogSample { now_ms, .. })
-            | Self::EnqueueLog(LogSample { now_ms, .. })
-            | Self::RunLog(RunLogSample { log: LogSample { now_ms, .. }, .. })
-            | Self::ControlTable(LogSample { now_ms, .. }) => *now_ms,
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Typed access to a result by column name.
 
-use super::{Bounds, LogSample};
+use super::{Bounds, LogSample, LogTable};
 use crate::config::{ColumnName, OutcomeWord, Target, TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
 
@@ -39,8 +39,8 @@ pub(super) struct Reader<'a> {
 }
 
 /// One row of a result.
-#[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
     columns: &'a [String],
     values: &'a [Value],
 }
@@ -66,14 +66,11 @@ impl<'a> Reader<'a> {
         self.rows().next().ok_or_else(|| SourceError::new(Reason::Decode, "the answer has no rows"))
     }
 
-    /// The sample of a log, whose rows are read by `entry`, which is given the id of each.
-    pub(super) fn log<T>(
-        &self,
-        target: &Target,
-        entry: impl Fn(i64, Row<'a>) -> Result<T, SourceError>,
-    ) -> Result<LogSample<T>, SourceError> {
+    /// The sample of a log.
+    pub(super) fn log<T: LogTable>(&self, table: &T) -> Result<LogSample<T::Row>, SourceError> {
         let first = self.first()?;
         let (now_ms, mut bounds) = (first.required_int("now_ms")?, first.bounds()?);
+        let lock_held = table.lock_held(first)?;
         let (mut rows, mut foreign) = (Vec::new(), Vec::new());
         for row in self.rows() {
             // A row without an id stands for "nothing new".
@@ -81,13 +78,13 @@ impl<'a> Reader<'a> {
                 continue;
             };
             bounds.latest_ms = bounds.latest_ms.max(row.int("time_ms")?);
-            if !target.filter.is_empty() && row.required_int("fits")? == 0 {
+            if !table.target().filter.is_empty() && row.required_int("fits")? == 0 {
                 foreign.push(id);
             } else {
-                rows.push(entry(id, row)?);
+                rows.push(table.decode(id, row)?);
             }
         }
-        Ok(LogSample { now_ms, bounds, rows, foreign })
+        Ok(LogSample { now_ms, bounds, rows, foreign, lock_held })
     }
 }
 

@@ -1,20 +1,11 @@
-//! The sample of a run log: its new rows.
+//! Run-log samples: one step, or one whole run, a row.
 
 use serde::{Deserialize, Serialize};
 
-use super::LogSample;
-use super::rows::Reader;
+use super::LogTable;
+use super::rows::Row;
 use crate::config::{Outcome, RunLog};
-use crate::source::{Rows, SourceError};
-
-/// What one statement said about a run log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunLogSample {
-    /// Whether somebody holds the application lock; `None` when none is configured.
-    pub lock_held: Option<bool>,
-    /// What was read of the log.
-    pub log: LogSample<StepEntry>,
-}
+use crate::source::SourceError;
 
 /// One row of a run log: one step of one run, or a whole run. Times are in milliseconds since
 /// 1970-01-01T00:00:00Z.
@@ -38,9 +29,10 @@ pub struct StepEntry {
     pub open: bool,
 }
 
-pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceError> {
-    let reader = Reader::new(rows)?;
-    let sample = reader.log(&log.target, |id, row| {
+impl LogTable for RunLog {
+    type Row = StepEntry;
+
+    fn decode(&self, id: i64, row: Row<'_>) -> Result<StepEntry, SourceError> {
         let end_ms = row.int("end_ms")?;
         Ok(StepEntry {
             id,
@@ -48,13 +40,16 @@ pub(super) fn decode(log: &RunLog, rows: &Rows) -> Result<RunLogSample, SourceEr
             outcome: row.outcome()?,
             start_ms: row.int("start_ms")?,
             end_ms,
-            duration_ms: match &log.duration {
+            duration_ms: match &self.duration {
                 Some(_) => row.measured("duration_ms")?,
-                None => row.span("duration_ms", log.start.as_ref())?,
+                None => row.span("duration_ms", self.start.as_ref())?,
             },
             candidates: row.measured("candidates")?,
-            open: log.mutable && end_ms.is_none(),
+            open: self.mutable && end_ms.is_none(),
         })
-    })?;
-    Ok(RunLogSample { lock_held: reader.first()?.int("lock_held")?.map(|held| held != 0), log: sample })
+    }
+
+    fn lock_held(&self, first: Row<'_>) -> Result<Option<bool>, SourceError> {
+        Ok(first.int("lock_held")?.map(|held| held != 0))
+    }
 }

@@ -12,8 +12,7 @@ use tracing::{error, info};
 use super::takeover;
 use crate::clock::SharedClock;
 use crate::config::{Config, Source, TargetConfig};
-use crate::exposition::SharedState;
-use crate::state::{ConfigState, SavingState, SourceState, State, TargetData, TargetState};
+use crate::state::{ConfigState, SavingState, SharedState, SourceState, State, TargetData, TargetState};
 use crate::state_file::{OpenError, StateFile, StateFileError, TargetKey};
 use crate::statement::TailRequest;
 
@@ -101,7 +100,7 @@ impl Ledger {
         if open.as_ref().map(|file| &file.path) == file.as_ref().map(|file| &file.path) {
             next.saving = current.saving;
         }
-        takeover::keep(&mut next, after, std::mem::take(&mut *current), before);
+        takeover::carry_over(&mut next, after, std::mem::take(&mut *current), before);
         *current = next;
         *open = file;
     }

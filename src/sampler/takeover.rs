@@ -1,4 +1,4 @@
-//! What is kept when the configuration changes while the exporter runs.
+//! Reload: what is kept when the configuration changes while the exporter runs.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
 
 /// Moves what is known under the configuration `before` into `next`, the state of `after`: all of a
 /// target that did not change, and what was counted of one that reads the same rows in another way.
-pub(super) fn keep(next: &mut State, after: &Config, known: State, before: &Config) {
+pub(super) fn carry_over(next: &mut State, after: &Config, known: State, before: &Config) {
     let is_same_bound = before.global.max_label_values == after.global.max_label_values;
     let mut targets: BTreeMap<TargetKey, (TargetConfig<'_>, TargetState)> = BTreeMap::new();
     for (source, known) in before.sources.iter().zip(known.sources) {

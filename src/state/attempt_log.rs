@@ -1,36 +1,32 @@
-//! What is exported about an attempt log: counters and histograms by queue.
+//! Attempt logs: counters and histograms by queue.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use super::log::{Limits, Log, LogRow};
-use super::tail::{Progress, Reading};
+use super::log::{LogKind, LogRow, LogState};
 use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome, OutcomeWord};
-use crate::sample::{Attempt, LogSample};
+use crate::sample::Attempt;
 
-/// The state of an attempt-log target.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttemptLogState {
-    /// Counters by queue.
-    pub log: Log<Attempt, AttemptState>,
-    /// Whether the table names the queues, so that it can come to speak of any; as configured.
+/// The state of an attempt-log target, by queue.
+pub type AttemptLogState = LogState<AttemptLog>;
+
+/// What is known of an attempt log as a whole: nothing that is saved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempts {
+    /// What the table can show; as configured.
     #[serde(skip)]
-    pub labelled: bool,
-    /// What the table can tell; as configured.
-    #[serde(skip)]
-    pub told: Told,
-    /// What the attempts are meant to keep to; as configured.
+    pub capabilities: Capabilities,
+    /// The objectives of the attempts; as configured.
     #[serde(skip)]
     pub objectives: AttemptLogObjectives,
 }
 
-/// What a table mapped like this can tell. What it cannot tell has no series: 0 would claim that
-/// somebody looked.
+/// What a table with this mapping can show. What it cannot show has no series: 0 would claim that somebody
+/// looked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Capabilities {
     /// Which attempts were retries.
     pub retries: bool,
     /// How long attempts took.
@@ -75,40 +71,35 @@ impl LogRow for Attempt {
     }
 }
 
-impl AttemptLogState {
-    /// The state before the first sample. The target's own name is there, at 0, unless the names of
-    /// the queues come from the table.
-    #[must_use]
-    pub fn new(log: &AttemptLog, max_label_values: usize) -> Self {
-        let labelled = log.queue_label.is_some();
-        let declared = (!labelled).then_some(&log.target.name);
-        let log_state = Log::new(declared, max_label_values);
-        Self { log: log_state, labelled, told: Told::by(log), objectives: log.objectives }
+impl LogKind for AttemptLog {
+    type Series = AttemptState;
+    type Overall = Attempts;
+
+    fn overall(&self) -> Attempts {
+        Attempts { capabilities: Capabilities::of(self), objectives: self.objectives }
     }
 
-    /// Takes over what was saved.
-    pub(super) fn restore(&mut self, saved: Self) {
-        self.log.restore(saved.log);
-        for queue in self.log.series.values_mut() {
-            queue.duration.restored(&histogram::WORK);
-            queue.completion_delay.restored(&histogram::WORK);
-        }
+    /// The target's own name, unless the names of the queues come from the table.
+    fn declared(&self) -> Vec<&String> {
+        if self.queue_label.is_none() { vec![&self.target.name] } else { Vec::new() }
     }
 
-    pub(super) fn apply(
-        &mut self,
-        log: &AttemptLog,
-        sample: LogSample<Attempt>,
-        max_label_values: usize,
-    ) -> Progress {
-        let reading = Reading::of(&log.target, log.late_window.0, Duration::ZERO, log.batch_size.0);
-        let limits = Limits { reading, max_label_values };
-        self.log.apply(sample, limits, |_, _| {}, AttemptState::count)
+    fn has_queue_label(&self) -> bool {
+        self.queue_label.is_some()
+    }
+
+    fn count(series: &mut AttemptState, attempt: &Attempt) {
+        series.count(attempt);
+    }
+
+    fn restore_series(queue: &mut AttemptState) {
+        queue.duration.restored(&histogram::WORK);
+        queue.completion_delay.restored(&histogram::WORK);
     }
 }
 
-impl Told {
-    fn by(log: &AttemptLog) -> Self {
+impl Capabilities {
+    fn of(log: &AttemptLog) -> Self {
         Self {
             retries: log.attempt.is_some(),
             durations: log.duration.is_some() || (log.started_at.is_some() && log.ended_at.is_some()),

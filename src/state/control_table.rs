@@ -1,20 +1,13 @@
-//! What is exported about a control table: notifications by kind.
-
-use std::time::Duration;
+//! Control tables: notifications by kind.
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{Limits, Log, LogRow};
-use super::tail::{Progress, Reading};
+use super::log::{LogKind, LogRow, LogState};
 use crate::config::ControlTable;
-use crate::sample::{LogSample, Notification};
+use crate::sample::Notification;
 
-/// The state of a control-table target.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ControlTableState {
-    /// Counters by kind.
-    pub log: Log<Notification, KindState>,
-}
+/// The state of a control-table target, by kind of notification.
+pub type ControlTableState = LogState<ControlTable>;
 
 /// Counters of one kind of notification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,37 +30,28 @@ impl LogRow for Notification {
     }
 }
 
-impl ControlTableState {
-    /// The state before the first sample: declared kinds are there, at 0.
-    #[must_use]
-    pub fn new(control: &ControlTable, max_label_values: usize) -> Self {
-        Self { log: Log::new(control.kinds.iter().flatten(), max_label_values) }
+impl LogKind for ControlTable {
+    type Series = KindState;
+    type Overall = ();
+
+    fn overall(&self) {}
+
+    fn declared(&self) -> Vec<&String> {
+        self.kinds.iter().flatten().collect()
     }
 
-    pub(super) fn apply(
-        &mut self,
-        control: &ControlTable,
-        sample: LogSample<Notification>,
-        max_label_values: usize,
-    ) -> Progress {
-        let reading =
-            Reading::of(&control.target, control.late_window.0, Duration::ZERO, control.batch_size.0);
-        let limits = Limits { reading, max_label_values };
-        let progress = self.log.apply(
-            sample,
-            limits,
-            |kind, notification| {
-                if kind.newest_id <= Some(notification.id) {
-                    kind.newest_id = Some(notification.id);
-                    kind.last_ms = notification.at_ms.or(kind.last_ms);
-                }
-            },
-            |kind, _| kind.notifications += 1,
-        );
-        if progress.reset {
-            // What is remembered by id starts over with the ids.
-            self.log.series.values_mut().for_each(|kind| kind.newest_id = None);
+    fn remember(&self, (): &mut (), kind: &mut KindState, notification: &Notification) {
+        if kind.newest_id <= Some(notification.id) {
+            kind.newest_id = Some(notification.id);
+            kind.last_ms = notification.at_ms.or(kind.last_ms);
         }
-        progress
+    }
+
+    fn count(kind: &mut KindState, _: &Notification) {
+        kind.notifications += 1;
+    }
+
+    fn start_series_over(kind: &mut KindState) {
+        kind.newest_id = None;
     }
 }

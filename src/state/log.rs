@@ -1,13 +1,17 @@
-//! What the logs that grow by id have in common: each row counted once, under a bounded label,
-//! in a series that existed before its first row was counted.
+//! Logs: each row counted once, under a bounded label, in a series that existed before its first row was
+//! counted.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
 use super::tail::{Progress, Reading, Stage, Tail, TailRow};
-use crate::sample::LogSample;
+use crate::sample::{LogSample, LogTable};
+use crate::statement::TailRequest;
 
 /// A row of a log.
 pub trait LogRow: Clone {
@@ -19,6 +23,143 @@ pub trait LogRow: Clone {
     }
     /// The value of the label that the row is counted under.
     fn label(&mut self) -> &mut String;
+}
+
+/// Plain data that is part of a state.
+pub trait Data: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned {}
+
+impl<T: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned> Data for T {}
+
+/// A row that is part of a state while it waits.
+pub trait RowData: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwned {}
+
+impl<T: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwned> RowData for T {}
+
+/// A kind of log: what is counted of its rows.
+pub trait LogKind: LogTable<Row: RowData> {
+    /// The counters of one label value.
+    type Series: Data;
+
+    /// What is known of the log as a whole.
+    type Overall: Data;
+
+    /// What is known of the log as a whole before the first sample.
+    fn overall(&self) -> Self::Overall;
+
+    /// The label values that are exported from the start, at 0. The first ones are the last that a bound on
+    /// their number leaves out.
+    fn declared(&self) -> Vec<&String>;
+
+    /// Whether the values of the label `queue` come from the table.
+    fn has_queue_label(&self) -> bool {
+        false
+    }
+
+    /// How long a row without an end is believed to be open.
+    fn open_window(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Takes what a sample says beside its rows.
+    fn observe(_overall: &mut Self::Overall, _sample: &LogSample<Self::Row>) {}
+
+    /// Takes a row once, whether or not it is counted.
+    fn remember(&self, _overall: &mut Self::Overall, _series: &mut Self::Series, _row: &Self::Row) {}
+
+    /// Counts a row.
+    fn count(series: &mut Self::Series, row: &Self::Row);
+
+    /// The ids started over, and with them what is remembered by id.
+    fn start_over(_overall: &mut Self::Overall) {}
+
+    /// The same for one series.
+    fn start_series_over(_series: &mut Self::Series) {}
+
+    /// Takes over what was saved; what is configured stays.
+    fn restore(_overall: &mut Self::Overall, _saved: Self::Overall) {}
+
+    /// Makes a series that was saved fit to go on with.
+    fn restore_series(_series: &mut Self::Series) {}
+}
+
+/// The state of a log target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct LogState<K: LogKind> {
+    /// Counters by label value.
+    pub log: Log<K::Row, K::Series>,
+    /// What is known of the log as a whole.
+    #[serde(flatten)]
+    pub overall: K::Overall,
+    /// Whether the values of the label `queue` come from the table; as configured.
+    #[serde(skip)]
+    pub labelled: bool,
+}
+
+impl<K: LogKind> Default for LogState<K> {
+    fn default() -> Self {
+        Self { log: Log::default(), overall: K::Overall::default(), labelled: false }
+    }
+}
+
+impl<K: LogKind> LogState<K> {
+    /// The state before the first sample: declared label values are there, at 0.
+    pub fn new(kind: &K, max_label_values: usize) -> Self {
+        let log = Log::new(kind.declared(), max_label_values);
+        Self { log, overall: kind.overall(), labelled: kind.has_queue_label() }
+    }
+
+    /// Takes over what was saved; label values that are declared since then are there, at 0.
+    pub(super) fn restore(&mut self, saved: Self) {
+        K::restore(&mut self.overall, saved.overall);
+        self.log.restore(saved.log);
+        self.log.series.values_mut().for_each(K::restore_series);
+    }
+
+    /// What the next sample has to ask for.
+    pub(super) fn request(&self, kind: &K) -> TailRequest {
+        self.log.tail.request(kind.batch_size())
+    }
+
+    pub(super) fn apply(&mut self, kind: &K, sample: LogSample<K::Row>, max_label_values: usize) -> Progress {
+        let reading = Reading::of(kind.target(), kind.late_window(), kind.open_window(), kind.batch_size());
+        let limits = Limits { reading, max_label_values };
+        let overall = &mut self.overall;
+        K::observe(overall, &sample);
+        let remember = |series: &mut K::Series, row: &K::Row| kind.remember(overall, series, row);
+        let progress = self.log.apply(sample, limits, remember, K::count);
+        if progress.reset {
+            K::start_over(&mut self.overall);
+            self.log.series.values_mut().for_each(K::start_series_over);
+        }
+        progress
+    }
+}
+
+/// The state of a log of any kind.
+pub trait AnyLog {
+    /// Rows that became visible after a higher id was read.
+    fn late_rows(&self) -> u64;
+
+    /// The bound on the label values.
+    fn labels(&self) -> &LabelValues;
+
+    /// Whether the values of the label `queue` come from the table.
+    fn has_queue_label(&self) -> bool;
+}
+
+impl<K: LogKind> AnyLog for LogState<K> {
+    fn late_rows(&self) -> u64 {
+        self.log.late_rows
+    }
+
+    fn labels(&self) -> &LabelValues {
+        &self.log.labels
+    }
+
+    fn has_queue_label(&self) -> bool {
+        self.labelled
+    }
 }
 
 /// A log's rows as counters: `S` holds those of one label value.
@@ -98,7 +239,7 @@ impl<R: LogRow, S: Default> Log<R, S> {
             }
         }
         let from_the_end = !self.tail.has_started();
-        let LogSample { now_ms, bounds, rows, foreign } = sample;
+        let LogSample { now_ms, bounds, rows, foreign, lock_held: _ } = sample;
         let rows = in_order(rows, foreign);
         let seen: Vec<TailRow> = rows.iter().map(|(seen, _)| *seen).collect();
         let mut progress = self.tail.accept(&seen, bounds, now_ms, limits.reading);

@@ -1,4 +1,4 @@
-//! What the exporter knows: plain data that samples change and that the exposition reads.
+//! The state: plain data that samples change and that the exposition reads.
 
 mod attempt_log;
 mod control_table;
@@ -14,27 +14,34 @@ mod run_log;
 mod sampling;
 mod tail;
 
-pub use attempt_log::{AttemptLogState, AttemptState, Told};
+pub use attempt_log::{AttemptLogState, AttemptState, Attempts, Capabilities};
 pub use control_table::{ControlTableState, KindState};
 pub use enqueue_log::EnqueueLogState;
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
-pub use log::{Limits, Log, LogRow};
+pub use log::{AnyLog, Limits, Log, LogKind, LogRow, LogState};
 pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
-pub use run_log::{LockState, RunLogState, StepState};
+pub use run_log::{LockState, RunLogState, RunSummary, StepState};
 pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Stage, Tail, TailRow};
 
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Source, SourceObjectives, TargetConfig};
+use crate::config::{
+    AttemptLog, Config, ControlTable, EnqueueLog, RunLog, Source, SourceObjectives, TargetConfig, TargetKind,
+    for_each_log_kind,
+};
 use crate::sample::Sample;
 use crate::source::dialect;
 use crate::statement::{Dialect, TailRequest};
+
+/// The state that samplers write and scrapes read. Nobody holds it across a wait.
+pub type SharedState = Arc<RwLock<State>>;
 
 /// Everything the exporter knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +90,7 @@ pub struct SourceState {
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
     pub clock_skew_ms: Option<i64>,
-    /// What the database is meant to keep to; as configured.
+    /// The objectives of the database; as configured.
     #[serde(skip)]
     pub objectives: SourceObjectives,
     /// Its targets, in the order of [`Source::targets`].
@@ -93,9 +100,6 @@ pub struct SourceState {
 /// What is known about one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetState {
-    /// The label that names targets of this kind; not saved, the configuration says it.
-    #[serde(skip)]
-    pub label: &'static str,
     /// The target's name.
     pub name: String,
     /// How sampling it goes.
@@ -104,20 +108,95 @@ pub struct TargetState {
     pub data: TargetData,
 }
 
-/// What the samples of a target said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TargetData {
-    /// Of a queue.
-    Queue(QueueState),
-    /// Of an attempt log.
-    AttemptLog(AttemptLogState),
-    /// Of an enqueue log.
-    EnqueueLog(EnqueueLogState),
-    /// Of a run log.
-    RunLog(RunLogState),
-    /// Of a control table.
-    ControlTable(ControlTableState),
+macro_rules! target_data {
+    ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
+        /// What the samples of a target said.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum TargetData {
+            /// A queue table.
+            Queue(QueueState),
+            $($(#[$doc])* $Kind(LogState<$Kind>),)+
+        }
+
+        impl TargetData {
+            /// The data before the first sample.
+            fn new(target: TargetConfig<'_>, max_label_values: usize) -> Self {
+                match target {
+                    TargetConfig::Queue(queue) => Self::Queue(QueueState::new(queue, max_label_values)),
+                    $(TargetConfig::$Kind(log) => Self::$Kind(LogState::new(log, max_label_values)),)+
+                }
+            }
+
+            /// The kind of the target.
+            #[must_use]
+            pub const fn kind(&self) -> TargetKind {
+                match self {
+                    Self::Queue(_) => TargetKind::Queue,
+                    $(Self::$Kind(_) => TargetKind::$Kind,)+
+                }
+            }
+
+            /// The data of a log; `None` for a queue.
+            #[must_use]
+            pub fn as_log(&self) -> Option<&dyn AnyLog> {
+                match self {
+                    Self::Queue(_) => None,
+                    $(Self::$Kind(log) => Some(log),)+
+                }
+            }
+        }
+
+        impl TargetState {
+            /// Takes over what was saved of this target; data of another kind changes nothing.
+            pub fn restore(&mut self, saved: TargetData) {
+                match (&mut self.data, saved) {
+                    (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
+                    $((TargetData::$Kind(state), TargetData::$Kind(saved)) => state.restore(saved),)+
+                    _another_kind => {}
+                }
+            }
+
+            /// The next sample comes at once, however shortly after the last one.
+            pub fn interrupt(&mut self) {
+                match &mut self.data {
+                    TargetData::Queue(_) => {}
+                    $(TargetData::$Kind(state) => state.log.interrupt(),)+
+                }
+            }
+
+            /// What the next sample has to ask for.
+            #[must_use]
+            pub fn request(&self, target: TargetConfig<'_>) -> TailRequest {
+                match (&self.data, target) {
+                    $((TargetData::$Kind(state), TargetConfig::$Kind(log)) => state.request(log),)+
+                    _queue_or_another_kind => TailRequest::Head,
+                }
+            }
+
+            /// Takes a good sample that [`SamplingState::good`] has counted. A sample of another kind than
+            /// the target changes nothing.
+            pub fn apply(
+                &mut self,
+                target: TargetConfig<'_>,
+                sample: Sample,
+                max_label_values: usize,
+            ) -> Progress {
+                match (&mut self.data, target, sample) {
+                    (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
+                        state.apply(sample, self.sampling.last_good, max_label_values);
+                        Progress::default()
+                    }
+                    $((TargetData::$Kind(state), TargetConfig::$Kind(log), Sample::$Kind(sample)) => {
+                        state.apply(log, sample, max_label_values)
+                    })+
+                    _another_kind => Progress::default(),
+                }
+            }
+        }
+    };
 }
+// The arms for one kind each are made from the list, so that none can be forgotten.
+for_each_log_kind!(target_data);
 
 impl State {
     /// The state before the first sample: every declared series at 0.
@@ -125,18 +204,9 @@ impl State {
     pub fn new(config: &Config) -> Self {
         let max = config.global.max_label_values;
         let target = |target: TargetConfig<'_>| TargetState {
-            label: target.label(),
             name: target.target().name.clone(),
             sampling: SamplingState::default(),
-            data: match target {
-                TargetConfig::Queue(queue) => TargetData::Queue(QueueState::new(queue, max)),
-                TargetConfig::AttemptLog(log) => TargetData::AttemptLog(AttemptLogState::new(log, max)),
-                TargetConfig::EnqueueLog(log) => TargetData::EnqueueLog(EnqueueLogState::new(log, max)),
-                TargetConfig::RunLog(log) => TargetData::RunLog(RunLogState::new(log, max)),
-                TargetConfig::ControlTable(control) => {
-                    TargetData::ControlTable(ControlTableState::new(control, max))
-                }
-            },
+            data: TargetData::new(target, max),
         };
         let source = |source: &Source| SourceState {
             name: source.name.clone(),
@@ -151,7 +221,7 @@ impl State {
             saving: None,
             config: ConfigState::default(),
             stale_after: config.global.stale_after,
-            // A defect is told to whoever asks for the configuration, and hinders nothing else.
+            // A defect is shown to whoever asks for the configuration, and hinders nothing else.
             config_yaml: config.to_yaml().unwrap_or_else(|error| format!("# {error}\n")),
         }
     }
@@ -178,83 +248,31 @@ impl TargetData {
     /// Whether it must survive a restart: what is counted, not what is looked up anew.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
-        match self {
-            Self::Queue(queue) => queue.reclaims.is_some(),
-            Self::AttemptLog(_) | Self::EnqueueLog(_) | Self::RunLog(_) | Self::ControlTable(_) => true,
+        if let Self::Queue(queue) = self { queue.reclaims.is_some() } else { true }
+    }
+
+    /// The bound on the label values.
+    #[must_use]
+    pub fn labels(&self) -> Option<&LabelValues> {
+        if let Self::Queue(queue) = self { Some(&queue.labels) } else { self.as_log().map(AnyLog::labels) }
+    }
+
+    /// Whether the values of the label `queue` come from the table.
+    #[must_use]
+    pub fn has_queue_label(&self) -> bool {
+        if let Self::Queue(queue) = self {
+            queue.labelled
+        } else {
+            self.as_log().is_some_and(AnyLog::has_queue_label)
         }
     }
 }
 
 impl TargetState {
-    /// Takes over what was saved of this target; data of another kind changes nothing.
-    pub fn restore(&mut self, saved: TargetData) {
-        match (&mut self.data, saved) {
-            (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
-            (TargetData::AttemptLog(state), TargetData::AttemptLog(saved)) => state.restore(saved),
-            (TargetData::EnqueueLog(state), TargetData::EnqueueLog(saved)) => state.log.restore(saved.log),
-            (TargetData::RunLog(state), TargetData::RunLog(saved)) => state.restore(saved),
-            (TargetData::ControlTable(state), TargetData::ControlTable(saved)) => {
-                state.log.restore(saved.log)
-            }
-            _ => {}
-        }
-    }
-
-    /// The next sample comes at once, however shortly after the last one.
-    pub fn interrupt(&mut self) {
-        match &mut self.data {
-            TargetData::Queue(_) => {}
-            TargetData::AttemptLog(state) => state.log.interrupt(),
-            TargetData::EnqueueLog(state) => state.log.interrupt(),
-            TargetData::RunLog(state) => state.log.interrupt(),
-            TargetData::ControlTable(state) => state.log.interrupt(),
-        }
-    }
-
-    /// What the next sample has to ask for.
+    /// The label that names targets of this kind.
     #[must_use]
-    pub fn request(&self, target: TargetConfig<'_>) -> TailRequest {
-        match (&self.data, target) {
-            (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log)) => {
-                state.log.tail.request(log.batch_size.0)
-            }
-            (TargetData::EnqueueLog(state), TargetConfig::EnqueueLog(log)) => {
-                state.log.tail.request(log.batch_size.0)
-            }
-            (TargetData::RunLog(state), TargetConfig::RunLog(log)) => {
-                state.log.tail.request(log.batch_size.0)
-            }
-            (TargetData::ControlTable(state), TargetConfig::ControlTable(control)) => {
-                state.log.tail.request(control.batch_size.0)
-            }
-            _ => TailRequest::Head,
-        }
-    }
-
-    /// Takes a good sample, which [`SamplingState::good`] was told of. A sample of another kind than the
-    /// target changes nothing.
-    pub fn apply(&mut self, target: TargetConfig<'_>, sample: Sample, max_label_values: usize) -> Progress {
-        match (&mut self.data, target, sample) {
-            (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
-                state.apply(sample, self.sampling.last_good, max_label_values);
-                Progress::default()
-            }
-            (TargetData::AttemptLog(state), TargetConfig::AttemptLog(log), Sample::AttemptLog(sample)) => {
-                state.apply(log, sample, max_label_values)
-            }
-            (TargetData::EnqueueLog(state), TargetConfig::EnqueueLog(log), Sample::EnqueueLog(sample)) => {
-                state.apply(log, sample, max_label_values)
-            }
-            (TargetData::RunLog(state), TargetConfig::RunLog(log), Sample::RunLog(sample)) => {
-                state.apply(log, sample, max_label_values)
-            }
-            (
-                TargetData::ControlTable(state),
-                TargetConfig::ControlTable(control),
-                Sample::ControlTable(sample),
-            ) => state.apply(control, sample, max_label_values),
-            _ => Progress::default(),
-        }
+    pub const fn label(&self) -> &'static str {
+        self.data.kind().label()
     }
 
     /// Whether the gauges of this target may be shown at `now`, a reading of the monotonic clock.

@@ -1,4 +1,4 @@
-//! What is exported about a run log: counters and histograms by step, and what its newest rows say.
+//! Run logs: counters and histograms by step, and what the newest rows say.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,17 +6,17 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use super::log::{Limits, Log, LogRow};
+use super::log::{LogKind, LogRow, LogState};
 use super::recent::Runs;
-use super::tail::{Progress, Reading};
 use crate::config::{Outcome, OutcomeWord, RunLog, RunLogObjectives};
-use crate::sample::{RunLogSample, StepEntry};
+use crate::sample::{LogSample, StepEntry};
 
-/// The state of a run-log target.
+/// The state of a run-log target, by step.
+pub type RunLogState = LogState<RunLog>;
+
+/// What is known of a run log as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunLogState {
-    /// Counters by step.
-    pub log: Log<StepEntry, StepState>,
+pub struct RunSummary {
     /// Runs skipped since the last one that was not; `None` while no run was seen.
     pub consecutive_skips: Option<u64>,
     /// The last runs, those of a log without a run step being its rows.
@@ -34,7 +34,7 @@ pub struct RunLogState {
     /// Whether rows are written when a step begins; as configured.
     #[serde(skip)]
     pub mutable: bool,
-    /// What the runs are meant to keep to; as configured.
+    /// The objectives of the runs; as configured.
     #[serde(skip)]
     pub objectives: RunLogObjectives,
     /// The database's clock at the last sample, in milliseconds since the epoch.
@@ -106,85 +106,94 @@ impl LogRow for StepEntry {
     }
 }
 
+impl LogKind for RunLog {
+    type Series = StepState;
+    type Overall = RunSummary;
+
+    fn overall(&self) -> RunSummary {
+        RunSummary {
+            run_step: self.run_step.clone(),
+            mutable: self.mutable,
+            objectives: self.objectives,
+            ..RunSummary::default()
+        }
+    }
+
+    /// The run's own step first, so that no bound can push it out.
+    fn declared(&self) -> Vec<&String> {
+        self.run_step.iter().chain(self.steps.iter().flatten()).collect()
+    }
+
+    fn open_window(&self) -> Duration {
+        self.open_window.map_or(Duration::ZERO, |window| window.0)
+    }
+
+    fn observe(runs: &mut RunSummary, sample: &LogSample<StepEntry>) {
+        runs.now_ms = sample.now_ms;
+        runs.lock = sample.lock_held.map(|held| LockState::after(runs.lock, held, sample.now_ms));
+    }
+
+    fn remember(&self, runs: &mut RunSummary, step: &mut StepState, entry: &StepEntry) {
+        let is_run = self.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step);
+        if is_run && !entry.open {
+            runs.remember(entry);
+        }
+        step.remember(entry);
+    }
+
+    fn count(step: &mut StepState, entry: &StepEntry) {
+        step.count(entry);
+    }
+
+    /// A row is the newest one again although the ids before were higher. What the rows before said stays
+    /// until there is a newer one.
+    fn start_over(runs: &mut RunSummary) {
+        runs.runs.start_over();
+        runs.newest_run_id = None;
+    }
+
+    fn start_series_over(step: &mut StepState) {
+        step.newest_ids = (None, None);
+        step.newest_error_id = None;
+    }
+
+    fn restore(runs: &mut RunSummary, saved: RunSummary) {
+        runs.consecutive_skips = saved.consecutive_skips;
+        runs.newest_run_id = saved.newest_run_id;
+    }
+
+    fn restore_series(step: &mut StepState) {
+        step.duration.restored(&histogram::WORK);
+    }
+}
+
+impl RunSummary {
+    /// Takes a run that ended.
+    fn remember(&mut self, entry: &StepEntry) {
+        self.runs.add(entry);
+        if self.newest_run_id.is_none_or(|newest| newest < entry.id) {
+            self.newest_run_id = Some(entry.id);
+            self.consecutive_skips = Some(match entry.outcome {
+                Outcome::Skipped => self.consecutive_skips.unwrap_or(0) + 1,
+                Outcome::Ok | Outcome::Warning | Outcome::Error => 0,
+            });
+        }
+    }
+}
+
 impl RunLogState {
-    /// The state before the first sample: declared steps are there, at 0.
-    #[must_use]
-    pub fn new(log: &RunLog, max_label_values: usize) -> Self {
-        // The run's own step first, so that no bound can push it out.
-        let declared = log.run_step.iter().chain(log.steps.iter().flatten());
-        Self {
-            log: Log::new(declared, max_label_values),
-            run_step: log.run_step.clone(),
-            mutable: log.mutable,
-            objectives: log.objectives,
-            ..Self::default()
-        }
-    }
-
-    /// Takes over what was saved; steps that are declared since then are there, at 0.
-    pub(super) fn restore(&mut self, saved: Self) {
-        self.consecutive_skips = saved.consecutive_skips;
-        self.newest_run_id = saved.newest_run_id;
-        self.log.restore(saved.log);
-        for step in self.log.series.values_mut() {
-            step.duration.restored(&histogram::WORK);
-        }
-    }
-
-    pub(super) fn apply(&mut self, log: &RunLog, sample: RunLogSample, max_label_values: usize) -> Progress {
-        let RunLogSample { lock_held, log: sample } = sample;
-        self.now_ms = sample.now_ms;
-        self.lock = lock_held.map(|held| LockState::after(self.lock, held, sample.now_ms));
-        let open = log.open_window.map_or(Duration::ZERO, |window| window.0);
-        let limits = Limits {
-            reading: Reading::of(&log.target, log.late_window.0, open, log.batch_size.0),
-            max_label_values,
-        };
-        let (skips, newest, runs) = (&mut self.consecutive_skips, &mut self.newest_run_id, &mut self.runs);
-        let remember = |step: &mut StepState, entry: &StepEntry| {
-            let is_run = log.run_step.as_ref().is_none_or(|run_step| *run_step == entry.step);
-            if is_run && !entry.open {
-                runs.add(entry);
-            }
-            if is_run && !entry.open && newest.is_none_or(|newest| newest < entry.id) {
-                *newest = Some(entry.id);
-                *skips = Some(match entry.outcome {
-                    Outcome::Skipped => skips.unwrap_or(0) + 1,
-                    Outcome::Ok | Outcome::Warning | Outcome::Error => 0,
-                });
-            }
-            step.remember(entry);
-        };
-        let progress = self.log.apply(sample, limits, remember, StepState::count);
-        if progress.reset {
-            self.start_over();
-        }
-        progress
-    }
-
-    /// The ids started over, and with them what is remembered by id: a row is the newest one again
-    /// although the ids before were higher. What the rows before said stays until there is a newer one.
-    fn start_over(&mut self) {
-        self.runs.start_over();
-        self.newest_run_id = None;
-        for step in self.log.series.values_mut() {
-            step.newest_ids = (None, None);
-            step.newest_error_id = None;
-        }
-    }
-
     /// For each step that is running, how long the longest has been, by the database's clock; 0 for
     /// the other steps. Nothing for a log whose rows are written when they end, nor for a step that
     /// is running since nobody knows when.
     pub fn in_progress_ms(&self) -> impl Iterator<Item = (&str, u64)> {
-        let steps = self.log.series.keys().filter(|_| self.mutable);
+        let steps = self.log.series.keys().filter(|_| self.overall.mutable);
         steps.filter_map(|step| {
             let mut open = self.log.open.iter().filter(move |entry| entry.step == *step).peekable();
             if open.peek().is_none() {
                 return Some((step.as_str(), 0));
             }
             let started_ms = open.filter_map(|entry| entry.start_ms).min()?;
-            Some((step.as_str(), u64::try_from(self.now_ms.saturating_sub(started_ms)).unwrap_or(0)))
+            Some((step.as_str(), u64::try_from(self.overall.now_ms.saturating_sub(started_ms)).unwrap_or(0)))
         })
     }
 }

@@ -253,7 +253,7 @@ impl World {
         };
         let foreign = foreign.iter().map(|row| row.id).collect();
         self.log.apply(
-            LogSample { now_ms: self.now_ms, bounds, rows, foreign },
+            LogSample { now_ms: self.now_ms, bounds, rows, foreign, lock_held: None },
             Limits { reading, max_label_values: 3 },
             |_, _| {},
             |counted, row| *counted.entry(key(row.epoch, row.id)).or_default() += 1,

@@ -119,9 +119,9 @@ pub(super) fn view(
         id: ids.next(),
         name: visible(name),
         facts: database_ms.map(|now_ms| facts(log, now_ms)).unwrap_or_default(),
-        runs: figure(&log.runs, clock_ms, log.run_step.is_some(), ids),
+        runs: figure(&log.overall.runs, clock_ms, log.overall.run_step.is_some(), ids),
         steps: log.log.series.iter().map(step).collect(),
-        entries: if log.run_step.is_some() { "runs" } else { "rows" },
+        entries: if log.overall.run_step.is_some() { "runs" } else { "rows" },
     }
 }
 
@@ -139,23 +139,23 @@ fn moment(at_ms: Option<i64>, now_ms: Option<i64>) -> Option<Moment> {
 
 /// The end of the newest run that went well; of the newest row, where no step stands for the run.
 pub(super) fn last_success_ms(log: &RunLogState) -> Option<i64> {
-    match &log.run_step {
+    match &log.overall.run_step {
         Some(run_step) => log.log.series.get(run_step)?.last_success_ms,
         None => log.log.series.values().filter_map(|step| step.last_success_ms).max(),
     }
 }
 
 fn facts(log: &RunLogState, now_ms: i64) -> Vec<Fact> {
-    let objectives = &log.objectives;
+    let objectives = &log.overall.objectives;
     let success = match last_success_ms(log).map(|at_ms| Moment::new(at_ms, now_ms)) {
         Some(moment) => Fact::new("Last success", moment.ago).noted(moment.text),
         None => Fact::new("Last success", "none seen"),
     };
-    let skips = log.consecutive_skips.map(|skips| {
+    let skips = log.overall.consecutive_skips.map(|skips| {
         let most = objectives.max_consecutive_skips.map(u64::from);
         Fact::new("Skipped in a row", count(skips)).held_to(skips, most, count)
     });
-    let lock = log.lock.map(|lock| {
+    let lock = log.overall.lock.map(|lock| {
         let held = if lock.held { format!("held for {}", span_ms(lock.held_ms)) } else { "free".to_owned() };
         Fact::new("Application lock", held)
     });

@@ -206,11 +206,15 @@ fn attempts<'a>(target: &'a TargetState, log: &'a AttemptLogState) -> impl Itera
         counts: AttemptOutcome::ALL
             .iter()
             .map(|outcome| match outcome {
-                AttemptOutcome::Lost if !log.told.reclaims => "not told".to_owned(),
+                AttemptOutcome::Lost if !log.overall.capabilities.reclaims => "not told".to_owned(),
                 outcome => count(attempts.outcomes.get(outcome).copied().unwrap_or(0)),
             })
             .collect(),
-        retries: if log.told.retries { count(attempts.retries) } else { "not told".to_owned() },
+        retries: if log.overall.capabilities.retries {
+            count(attempts.retries)
+        } else {
+            "not told".to_owned()
+        },
     })
 }
 
@@ -245,7 +249,7 @@ fn sampling(target: &TargetState, now: Now) -> SamplingRow {
         .map(|(reason, failed)| format!("{} {}", reason.as_str(), count(*failed)))
         .collect();
     SamplingRow {
-        kind: words::kind(target.label),
+        kind: words::kind(target.label()),
         name: visible(&target.name),
         good: count(sampling.samples),
         last_good: sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
@@ -281,7 +285,7 @@ fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
 
 /// A target within its source.
 pub(super) fn target_name(target: &TargetState) -> String {
-    format!("{} {}", words::kind(target.label), visible(&target.name))
+    format!("{} {}", words::kind(target.label()), visible(&target.name))
 }
 
 /// What the server said.

@@ -83,22 +83,19 @@ fn of_exporter(state: &State) -> Vec<Problem> {
 
 fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Problem> {
     let subject = |name: &str| subject(source, target, name);
-    match &target.data {
-        TargetData::Queue(queue) => queue
-            .queues
-            .iter()
-            .flat_map(|(name, facts)| queue::problems(&subject(name), facts, &queue.objectives))
-            .collect(),
-        TargetData::RunLog(log) => {
-            run_log::problems(&subject(&target.name), log, super::source::database_ms(source, now))
-        }
-        TargetData::AttemptLog(_) | TargetData::EnqueueLog(_) | TargetData::ControlTable(_) => Vec::new(),
+    if let TargetData::RunLog(log) = &target.data {
+        return run_log::problems(&subject(&target.name), log, super::source::database_ms(source, now));
     }
+    let TargetData::Queue(queue) = &target.data else {
+        return Vec::new(); // counters say nothing in one look
+    };
+    let of_queue = |(name, facts): (&String, &_)| queue::problems(&subject(name), facts, &queue.objectives);
+    queue.queues.iter().flat_map(of_queue).collect()
 }
 
 /// What a problem of a target is about.
 fn subject(source: &SourceState, target: &TargetState, name: &str) -> String {
-    format!("{} {} of {}", words::kind(target.label), visible(name), visible(&source.name))
+    format!("{} {} of {}", words::kind(target.label()), visible(name), visible(&source.name))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub(super) fn problems(subject: &str, log: &RunLogState, now_ms: i64) -> Vec<Pro
     let age_of = |at_ms: i64| Duration::from_millis(u64::try_from(now_ms.saturating_sub(at_ms)).unwrap_or(0));
     let problem = |what: String| Problem::new(Severity::Problem, subject, what);
     let notice = |what: String| Problem::new(Severity::Notice, subject, what);
-    let objectives = &log.objectives;
+    let objectives = &log.overall.objectives;
     let mut problems = Vec::new();
 
     let last_start_ms = log.log.series.values().filter_map(|step| step.last_start_ms).max();
@@ -22,10 +22,10 @@ pub(super) fn problems(subject: &str, log: &RunLogState, now_ms: i64) -> Vec<Pro
         problems
             .push(problem(what).remedy("Look whether the scheduler runs, and whether its job is enabled."));
     }
-    if let (Some(skips), Some(most)) = (log.consecutive_skips, objectives.max_consecutive_skips)
+    if let (Some(skips), Some(most)) = (log.overall.consecutive_skips, objectives.max_consecutive_skips)
         && skips > u64::from(most)
     {
-        let lock = match log.lock {
+        let lock = match log.overall.lock {
             Some(lock) if lock.held => {
                 format!(" The application lock has been held for {}.", span_ms(lock.held_ms))
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Problem, Severity, subject};
 use crate::source::Reason;
-use crate::state::{SourceState, State, TargetData, TargetState};
+use crate::state::{SourceState, State, TargetState};
 use crate::web::page::Now;
 use crate::web::page::quantity::{counted, span, visible};
 use crate::web::page::source::{age_of, message, target_name};
@@ -109,11 +109,5 @@ fn failure(
 }
 
 fn dropped(target: &TargetState) -> u64 {
-    match &target.data {
-        TargetData::Queue(queue) => queue.labels.dropped,
-        TargetData::AttemptLog(log) => log.log.labels.dropped,
-        TargetData::EnqueueLog(log) => log.log.labels.dropped,
-        TargetData::RunLog(log) => log.log.labels.dropped,
-        TargetData::ControlTable(control) => control.log.labels.dropped,
-    }
+    target.data.labels().map_or(0, |labels| labels.dropped)
 }

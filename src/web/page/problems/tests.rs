@@ -141,7 +141,7 @@ fn a_step_whose_newest_end_is_an_error() {
 fn a_log_that_is_not_pruned() {
     let mut world = World::sampled();
     if let TargetData::RunLog(log) = &mut world.state.sources[0].targets[RUNS].data {
-        log.objectives.max_log_age = Some(Duration::from_millis(999));
+        log.overall.objectives.max_log_age = Some(Duration::from_millis(999));
     }
     let expected = "notice: run log runs of db: The oldest row is 1 s old; the objective is at most 999 ms.";
     assert_eq!(problems(&world), [expected]);

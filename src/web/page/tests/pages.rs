@@ -54,17 +54,24 @@ fn named(name: &str) -> World {
     };
     world.apply(
         ATTEMPTS,
-        Sample::AttemptLog(LogSample { now_ms, bounds, rows: vec![attempt], foreign: Vec::new() }),
+        Sample::AttemptLog(LogSample {
+            now_ms,
+            bounds,
+            rows: vec![attempt],
+            foreign: Vec::new(),
+            lock_held: None,
+        }),
     );
     let jobs = LogSample {
         now_ms,
         bounds,
         rows: vec![EnqueuedJob { id: 1, queue: name.to_owned() }],
         foreign: Vec::new(),
+        lock_held: None,
     };
     world.apply(ENQUEUED, Sample::EnqueueLog(jobs));
     let notification = Notification { id: 1, kind: name.to_owned(), at_ms: Some(now_ms) };
-    let sample = LogSample { now_ms, bounds, rows: vec![notification], foreign: Vec::new() };
+    let sample = LogSample { now_ms, bounds, rows: vec![notification], foreign: Vec::new(), lock_held: None };
     world.apply(EVENTS, Sample::ControlTable(sample));
     world.fail(EVENTS, Reason::Permission, name);
     world
@@ -115,7 +122,7 @@ fn the_jobs_that_came_into_a_queue_are_counted_on_the_page() {
             ..Bounds::default()
         };
         let rows = ids.into_iter().map(|id| EnqueuedJob { id, queue: "jobs".to_owned() }).collect();
-        let jobs = LogSample { now_ms, bounds, rows, foreign: Vec::new() };
+        let jobs = LogSample { now_ms, bounds, rows, foreign: Vec::new(), lock_held: None };
         world.apply(ENQUEUED, Sample::EnqueueLog(jobs));
         assert_eq!(count(&world), counted);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::{Config, Environment, Outcome, parse};
-use crate::sample::{Bounds, JobState, LogSample, QueueFacts, QueueSample, RunLogSample, Sample, StepEntry};
+use crate::sample::{Bounds, JobState, LogSample, QueueFacts, QueueSample, Sample, StepEntry};
 use crate::source::{Reason, SourceError};
 use crate::state::{ConfigState, SavingState, State};
 use crate::web::Page;
@@ -97,8 +97,8 @@ impl World {
         let oldest_ms = Some(self.now.unix_ms - 1_000);
         let bounds = Bounds { oldest_id: newest_id.map(|_| 1), oldest_ms, newest_id, ..Bounds::default() };
         let now_ms = self.now.unix_ms;
-        let log = LogSample { now_ms, bounds, rows: entries, foreign: Vec::new() };
-        self.apply(RUNS, Sample::RunLog(RunLogSample { lock_held: Some(true), log }));
+        let log = LogSample { now_ms, bounds, rows: entries, foreign: Vec::new(), lock_held: Some(true) };
+        self.apply(RUNS, Sample::RunLog(log));
     }
 
     pub(in crate::web::page) fn fail(&mut self, target: usize, reason: Reason, message: &str) {
