@@ -4,7 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "in a test a panic is how a failure is told"
+    reason = "a test fails by panicking"
 )]
 
 mod attempts;
@@ -25,6 +25,7 @@ mod lease_cases;
 mod local_time;
 mod log_cases;
 mod many_sources;
+mod mssql;
 mod mssql_scripts;
 mod mutable_logs;
 mod odd_rows;
@@ -37,7 +38,6 @@ mod protobuf;
 mod published_tables;
 mod queue_cases;
 mod readme;
-mod real_server;
 mod reclaims;
 mod reference;
 mod related_times;

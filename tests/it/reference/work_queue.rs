@@ -2,7 +2,7 @@
 
 use super::database::{Database, Session};
 use super::on_both_databases;
-use crate::backend::unproven;
+use crate::mssql::database::unproven;
 
 on_both_databases! {
     a_commit_removes_what_was_taken

@@ -8,7 +8,6 @@
 
 #[path = "../../../../tests/support/tds_wire.rs"]
 mod fake;
-mod live;
 mod login;
 mod query;
 

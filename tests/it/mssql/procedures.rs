@@ -3,11 +3,12 @@
 
 use sqlqueue_exporter::demo::queue::Ownership::{Held, Lost};
 
-use super::database::{Conveniences as _, Session};
-use super::on_a_server;
-use super::server::{OnServer, ServerSession};
+use super::installed::{OnServer, on_installed_server};
+use super::session::ServerSession;
+use super::tests_on;
+use crate::reference::database::{Conveniences as _, Session};
 
-on_a_server! {
+tests_on! { on_installed_server:
     what_must_be_seen_at_once_is_refused_in_a_transaction
     a_row_is_not_taken_without_a_transaction
     an_argument_that_makes_no_sense_is_refused
@@ -127,7 +128,7 @@ async fn a_consumer_that_dies_gives_its_row_back(db: OnServer) {
     let taken = consumer.dequeue().await.unwrap();
     drop(consumer);
     // The server notices sooner or later; until then the row is passed over, or waited for.
-    let found = super::in_time(async || {
+    let found = crate::reference::in_time(async || {
         other.begin().await;
         let found = other.dequeue().await;
         other.commit().await;

@@ -4,24 +4,13 @@ use std::collections::BTreeSet;
 
 use sqlqueue_exporter::source::Value;
 
-use super::database::{Conveniences as _, Refusal, Session, int, text};
+use super::installed::{OnServer, on_empty_server};
 use super::script;
-use super::server::{OnServer, ServerSession, on_server};
+use super::session::ServerSession;
+use super::tests_on;
+use crate::reference::database::{Conveniences as _, Refusal, Session, int, text};
 
-/// Makes each case a test in an empty database.
-macro_rules! on_an_empty_server {
-    ($($case:ident)*) => {
-        mod real_server {
-            $(#[tokio::test]
-            async fn $case() {
-                let test = concat!(module_path!(), "::", stringify!($case));
-                super::on_server(test, async |db| super::$case(db).await).await;
-            })*
-        }
-    };
-}
-
-on_an_empty_server! {
+tests_on! { on_empty_server:
     installing_twice_changes_nothing
     an_uninstallation_leaves_nothing_behind_and_can_be_undone
     an_installation_that_breaks_off_leaves_nothing
@@ -106,7 +95,7 @@ async fn an_installation_that_breaks_off_leaves_nothing(db: OnServer) {
     script.truncate(script.len() / 2);
     db.connect().await.run_script(script).await.unwrap();
     // That session is gone, with its transaction, as soon as the server has noticed.
-    super::in_time(async || found(&mut session, "dbo").await.is_empty().then_some(())).await;
+    crate::reference::in_time(async || found(&mut session, "dbo").await.is_empty().then_some(())).await;
     run(&db, "install.sql", "dbo").await.unwrap();
     assert_eq!(found(&mut session, "dbo").await, ours());
 }

@@ -9,10 +9,10 @@ use tiberius::{AuthMethod, Client, ColumnData, Config, EncryptionLevel, Row, ToS
 use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt as _};
 
-use super::SCHEMA;
+use super::babelfish;
+use super::installed::SCHEMA;
+use super::script::Batch;
 use crate::reference::database::{NewJob, Refusal, Session};
-use crate::reference::rewrites;
-use crate::reference::script::Batch;
 
 type TdsClient = Client<Compat<TcpStream>>;
 
@@ -49,7 +49,7 @@ pub async fn connect(settings: &Mssql, is_babelfish: bool) -> ServerSession {
     let stream = TcpStream::connect((settings.host.as_str(), port)).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let client = Client::connect(config, stream.compat_write()).await.unwrap();
-    let lock_resource = rewrites::lock_resource(is_babelfish, &settings.database);
+    let lock_resource = babelfish::lock_resource(is_babelfish, &settings.database);
     ServerSession { client, lock_resource, is_babelfish }
 }
 

@@ -1,13 +1,13 @@
 //! login.sql and permissions.sql: what the exporter may do, and what not.
 
-use super::database::Session as _;
-use super::exporter::targets;
-use super::on_a_server;
-use super::server::{OnServer, check};
-use crate::backend::unproven;
+use super::database::unproven;
+use super::installed::{OnServer, check, on_installed_server};
+use super::tests_on;
+use crate::reference::database::Session as _;
+use crate::reference::exporter::targets;
 use crate::support::Series;
 
-on_a_server! {
+tests_on! { on_installed_server:
     the_exporter_s_role_is_enough_for_every_sample_and_for_nothing_else
 }
 
@@ -61,7 +61,7 @@ async fn the_exporter_s_role_is_enough_for_every_sample_and_for_nothing_else(db:
     }
     let checked = check(&settings, &targets);
     granted.push(admin.attempt(&format!("DROP USER [{user}]")).await);
-    super::in_time(async || admin.attempt(&format!("DROP LOGIN [{user}]")).await.ok()).await;
+    crate::reference::in_time(async || admin.attempt(&format!("DROP LOGIN [{user}]")).await.ok()).await;
 
     for outcome in granted {
         outcome.unwrap();

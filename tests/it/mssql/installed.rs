@@ -1,25 +1,23 @@
 //! A real server, through the procedures of `sql/mssql`.
 
-mod session;
-
 use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::config::model::{Encryption, Endpoint, Mssql, Trust};
 use sqlqueue_exporter::config::{self, Secret};
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::Value;
 
-pub use self::session::ServerSession;
-use self::session::connect;
-use super::database::{Database, Session};
-use super::rewrites::{self, for_babelfish};
+use super::babelfish::{self, for_babelfish};
+use super::database::{self, server};
 use super::script::{Batch, Variable, batches};
-use crate::backend::{self, Backend};
+use super::session::{ServerSession, connect};
+use crate::backend::Backend;
 use crate::binary::{Ended, run_in};
+use crate::reference::database::{Database, Session};
 use crate::support::NOW_MS;
 
 /// The schema that the tests of the queues are installed in: the one that a table without a schema is
 /// in, as the default mapping names it.
-const SCHEMA: &str = "dbo";
+pub const SCHEMA: &str = "dbo";
 
 /// A database of its own for one case.
 pub struct OnServer {
@@ -28,8 +26,8 @@ pub struct OnServer {
 }
 
 /// Runs a case in a database of its own in which everything is installed.
-pub async fn on_installed_server(test: &str, case: impl AsyncFnOnce(OnServer)) {
-    on_server(test, async |db: OnServer| {
+pub async fn on_installed_server(case: impl AsyncFnOnce(OnServer)) {
+    on_empty_server(async |db: OnServer| {
         db.install(SCHEMA).await;
         case(db).await;
     })
@@ -37,9 +35,9 @@ pub async fn on_installed_server(test: &str, case: impl AsyncFnOnce(OnServer)) {
 }
 
 /// Runs a case in an empty database of its own.
-pub async fn on_server(test: &str, case: impl AsyncFnOnce(OnServer)) {
-    backend::on_server(test, async |backend| {
-        let mut session = connect(backend::server(&backend).settings(), false).await;
+pub async fn on_empty_server(case: impl AsyncFnOnce(OnServer)) {
+    database::on_server(async |backend| {
+        let mut session = connect(server(&backend).settings(), false).await;
         let sql = "SELECT CAST(SERVERPROPERTY('babelfishversion') AS NVARCHAR(50)) AS version";
         let rows = session.rows(sql).await;
         case(OnServer { is_babelfish: rows != [[Value::Null]], backend }).await;
@@ -49,7 +47,7 @@ pub async fn on_server(test: &str, case: impl AsyncFnOnce(OnServer)) {
 
 impl OnServer {
     fn settings(&self) -> &Mssql {
-        backend::server(&self.backend).settings()
+        server(&self.backend).settings()
     }
 
     /// One more session.
@@ -114,7 +112,7 @@ impl Database for OnServer {
     const WORK_QUEUE_PRESET: &str = "transactional";
 
     fn lock_resource(&self) -> String {
-        rewrites::lock_resource(self.is_babelfish, &self.settings().database)
+        babelfish::lock_resource(self.is_babelfish, &self.settings().database)
     }
 
     async fn session(&self) -> ServerSession {

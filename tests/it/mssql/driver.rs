@@ -1,9 +1,22 @@
-//! The same promises, against a real server.
+//! The driver's promises, kept by a real server: values, parameters, errors, deadlines and logins.
 
-use super::*;
+use std::time::Duration;
 
-#[path = "../../../../tests/support/mssql_server.rs"]
-mod server;
+use sqlqueue_exporter::config::Secret;
+use sqlqueue_exporter::config::model::Mssql;
+use sqlqueue_exporter::source::{Connection, Connector as _, MssqlConnector, Reason, SourceError, Value};
+use sqlqueue_exporter::statement::{Parameter, Statement};
+
+use super::settings::settings;
+use crate::backend::PATIENCE;
+
+async fn connect(settings: Mssql) -> Result<Box<dyn Connection>, SourceError> {
+    MssqlConnector::new(settings).connect(PATIENCE).await
+}
+
+fn statement(text: &str) -> Statement {
+    Statement { text: text.to_owned(), parameters: Vec::new() }
+}
 
 fn with_parameters(text: &str, values: impl IntoIterator<Item = Value>) -> Statement {
     let parameters = values.into_iter().map(|value| Parameter { meaning: "a test's", value }).collect();
@@ -15,9 +28,9 @@ async fn rows(connection: &mut Box<dyn Connection>, text: &str) -> Vec<Vec<Value
 }
 
 #[tokio::test]
+#[ignore = "needs SQLQUEUE_TEST_MSSQL"]
 async fn values_and_parameters() {
-    let Some(settings) = server::settings("values_and_parameters") else { return };
-    let mut connection = connect(settings, PATIENCE).await.unwrap();
+    let mut connection = connect(settings()).await.unwrap();
     let typed = "SET LOCK_TIMEOUT 1000; SELECT CAST(1 AS BIGINT) AS b, CAST(2 AS INT) AS i, \
                  CAST(3 AS SMALLINT) AS s, CAST(4 AS TINYINT) AS t, CAST(1 AS BIT) AS f, \
                  CAST(N'zażółć' AS NVARCHAR(200)) AS n, CAST(NULL AS NVARCHAR(200)) AS x";
@@ -39,9 +52,9 @@ async fn values_and_parameters() {
 }
 
 #[tokio::test]
+#[ignore = "needs SQLQUEUE_TEST_MSSQL"]
 async fn errors_leave_the_connection_in_step() {
-    let Some(settings) = server::settings("errors_leave_the_connection_in_step") else { return };
-    let mut connection = connect(settings, PATIENCE).await.unwrap();
+    let mut connection = connect(settings()).await.unwrap();
     for (text, reasons) in [
         // Servers that only speak the protocol have a number of their own for it.
         ("SELECT a FROM dbo.there_is_no_such_table", [Reason::MissingObject, Reason::Other].as_slice()),
@@ -58,9 +71,9 @@ async fn errors_leave_the_connection_in_step() {
 }
 
 #[tokio::test]
+#[ignore = "needs SQLQUEUE_TEST_MSSQL"]
 async fn a_statement_ends_at_its_deadline() {
-    let Some(settings) = server::settings("a_statement_ends_at_its_deadline") else { return };
-    let mut connection = connect(settings.clone(), PATIENCE).await.unwrap();
+    let mut connection = connect(settings()).await.unwrap();
     // Counts to 10^8, which takes seconds, and ends by itself on a server that cannot be told to.
     let slow = statement(
         "WITH d AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS v (n)) \
@@ -70,16 +83,16 @@ async fn a_statement_ends_at_its_deadline() {
     let error = connection.query(&slow, Duration::from_millis(200)).await.unwrap_err();
     assert_eq!(error.reason, Reason::Timeout, "{error}");
     if error.connection_lost {
-        connection = connect(settings, PATIENCE).await.unwrap();
+        connection = connect(settings()).await.unwrap();
     }
     assert_eq!(rows(&mut connection, "SELECT CAST(42 AS BIGINT) AS n").await, [vec![Value::Int(42)]]);
 }
 
 #[tokio::test]
+#[ignore = "needs SQLQUEUE_TEST_MSSQL"]
 async fn a_wrong_password_is_a_refused_login() {
-    let Some(settings) = server::settings("a_wrong_password_is_a_refused_login") else { return };
-    let password = crate::config::Secret::new("p@ss;w{}rd'\" zażółć");
-    let error = connect(Mssql { password, ..settings }, PATIENCE).await.unwrap_err();
+    let password = Secret::new("p@ss;w{}rd'\" zażółć");
+    let error = connect(Mssql { password, ..settings() }).await.unwrap_err();
     assert_eq!((error.reason, error.connection_lost), (Reason::Login, true), "{error}");
     assert!(!error.message.contains("p@ss"), "{error}");
 }
