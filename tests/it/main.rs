@@ -29,6 +29,7 @@ mod mssql;
 mod mssql_scripts;
 mod mutable_logs;
 mod odd_rows;
+mod over_tds;
 mod overview;
 mod page;
 mod parse;
@@ -51,8 +52,6 @@ mod stop;
 mod stopped_time;
 mod support;
 mod tailing;
-#[path = "../support/tds_fault_server.rs"]
-mod tds_fault_server;
-#[path = "../support/tds_wire.rs"]
-mod tds_wire;
+#[path = "../support/tds/mod.rs"]
+mod tds;
 mod untyped_values;

@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../../../tests/support/tds_wire.rs"]
+#[path = "../../../../tests/support/tds/wire.rs"]
 mod fake;
 mod login;
 mod query;

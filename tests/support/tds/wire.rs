@@ -1,5 +1,5 @@
-//! The bytes of a server that says what a test tells it to: enough of TDS 7.4 for a login without
-//! TLS and for the answers of single statements (MS-TDS 2.2). Each user needs a part of it.
+//! The bytes of the simulated server: enough of TDS 7.4 for a login without TLS and for the answers to
+//! single statements (MS-TDS 2.2). Each user needs a part of it.
 #![allow(dead_code, reason = "see above")]
 
 use std::future::Future;
@@ -104,6 +104,9 @@ impl Peer {
     }
 }
 
+/// The length of a packet that client and server agree on, header included.
+const PACKET: usize = 4096;
+
 /// The status of a packet that ends its message.
 pub const LAST: u8 = 1;
 
@@ -113,6 +116,16 @@ pub fn packet(tokens: &[u8], status: u8) -> Vec<u8> {
     let mut packet = vec![0x04, status, length[0], length[1], 0, 0, 1, 0];
     packet.extend(tokens);
     packet
+}
+
+/// An answer, in as many packets as it takes.
+pub fn packets(tokens: &[u8]) -> Vec<u8> {
+    let mut chunks = tokens.chunks(PACKET - 8).peekable();
+    let mut packets = Vec::new();
+    while let Some(chunk) = chunks.next() {
+        packets.extend(packet(chunk, if chunks.peek().is_none() { LAST } else { 0 }));
+    }
+    packets
 }
 
 /// Reads one message of a client: its type and its payload.
@@ -224,6 +237,8 @@ pub enum Kind {
     Integer(u8),
     Bit,
     NVarChar,
+    NVarCharMax,
+    VarBinaryMax,
     DateTime,
 }
 
@@ -238,6 +253,8 @@ pub fn columns(columns: &[(&str, Kind)]) -> Vec<u8> {
             Kind::Bit => token.extend([0x68, 1]),
             // 8000 bytes, collation Latin1.
             Kind::NVarChar => token.extend([0xe7, 0x40, 0x1f, 0x09, 0x04, 0xd0, 0x00, 0x34]),
+            Kind::NVarCharMax => token.extend([0xe7, 0xff, 0xff, 0x09, 0x04, 0xd0, 0x00, 0x34]),
+            Kind::VarBinaryMax => token.extend([0xa5, 0xff, 0xff]),
             Kind::DateTime => token.extend([0x6f, 8]),
         }
         token.extend(b_varchar(name));
@@ -264,4 +281,16 @@ pub fn nvarchar(text: Option<&str>) -> Vec<u8> {
             [u16::try_from(bytes.len()).unwrap().to_le_bytes().to_vec(), bytes].concat()
         }
     }
+}
+
+/// The value of an NVARCHAR(MAX) or VARBINARY(MAX) column, in one chunk unless it is empty.
+pub fn in_chunks(bytes: Option<&[u8]>) -> Vec<u8> {
+    let Some(bytes) = bytes else { return vec![0xff; 8] };
+    let mut value = u64::try_from(bytes.len()).unwrap().to_le_bytes().to_vec();
+    if !bytes.is_empty() {
+        value.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());
+        value.extend(bytes);
+    }
+    value.extend([0; 4]);
+    value
 }

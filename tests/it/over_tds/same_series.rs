@@ -9,9 +9,12 @@ use sqlqueue_exporter::config::Database;
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::SqliteConnector;
 
-use crate::recorder::{Record, Recorder, request};
-use crate::server::{self, Server, key, twin};
+use super::recorder::{Record, Recorder, request};
+use super::server::{config, exporter, twin};
 use crate::support::{Bench, PUBLISHED_LEASE, PUBLISHED_RUN_LOG, PUBLISHED_TRANSACTIONAL, Series};
+use crate::tds::answers::rows as answer;
+use crate::tds::request::Request;
+use crate::tds::server::TdsServer;
 
 /// Two exporters with the same targets: one on the embedded database, one over TDS on a server
 /// that answers what the embedded database answered.
@@ -19,7 +22,7 @@ struct Pair {
     bench: Bench,
     record: Record,
     embedded: Exporter,
-    server: Server,
+    server: TdsServer,
     over_tds: Exporter,
     targets: &'static str,
 }
@@ -39,8 +42,8 @@ impl Pair {
             })
             .unwrap()
         };
-        let server = Server::start().await;
-        let over_tds = server.exporter(targets, clock);
+        let server = TdsServer::start();
+        let over_tds = exporter(&server, targets, clock);
         Self { bench, record, embedded, server, over_tds, targets }
     }
 
@@ -48,14 +51,16 @@ impl Pair {
     async fn sample(&self) {
         self.embedded.sample_once().await;
         let record = std::mem::take(&mut *self.record.lock().unwrap());
-        let config = self.server.config(self.targets);
+        let config = config(&self.server, self.targets);
         let mut expected = Vec::new();
         assert_eq!(record.len(), config.sources[0].targets().count(), "one statement a target");
         for (target, (statement, rows)) in config.sources[0].targets().zip(&record) {
             let twin = twin(&config, target, &request(statement));
-            assert_eq!(key(&twin).1, key(statement).1, "the same values travel in both dialects");
-            self.server.answer(&twin, server::rows(rows)).await;
-            expected.push(key(&twin));
+            let asked = Request::from(&twin);
+            let embedded = Request::from(statement);
+            assert_eq!(asked.parameters, embedded.parameters, "the same values travel in both dialects");
+            self.server.answer(asked.clone(), answer(rows));
+            expected.push(asked);
         }
         self.over_tds.sample_once().await;
         assert_eq!(self.server.seen(), expected, "as rendered, parameters included, in this order");
