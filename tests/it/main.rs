@@ -43,6 +43,7 @@ mod reclaims;
 mod reference;
 mod related_times;
 mod reload;
+mod rooms;
 mod runbooks;
 mod secrets;
 mod service;

@@ -10,6 +10,7 @@ mod leases;
 mod many_workers;
 mod notifications;
 mod recovery;
+mod twin;
 mod work_queue;
 
 /// Makes each case a test on the embedded database and one on a real server, where everything is
