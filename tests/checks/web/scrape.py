@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
 from programs import Program, Prometheus, demo, prometheus  # noqa: E402
 
-CERTIFICATES = Path(__file__).parents[1] / "fixtures" / "tls"
+CERTIFICATES = Path(__file__).parents[2] / "fixtures" / "tls"
 HISTOGRAMS = [
     "sqlqueue_attempt_duration_seconds",
     "sqlqueue_completion_delay_seconds",

@@ -8,7 +8,7 @@ from pathlib import Path
 import promql
 import yaml
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ALERTS = ROOT / "alerts"
 RUNBOOKS = ALERTS / "runbooks.md"
 

@@ -54,7 +54,7 @@ def main(log, folder):
     pattern = re.compile(r"address=(\S+) .*path=(\S+)")
     found = wait_for("an address in the log", lambda: pattern.search(pathlib.Path(log).read_text()))
     url = f"http://{found[1]}{found[2]}"
-    golden = pathlib.Path(__file__).with_name("golden")
+    golden = pathlib.Path(__file__).parents[1] / "golden"
     expected = {line.split()[0] for line in (golden / "families.txt").read_text().splitlines()}
     expected -= {line.split(": ")[0] for line in (golden / "not_in_the_demo.txt").read_text().splitlines()}
 

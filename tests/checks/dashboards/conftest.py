@@ -4,4 +4,4 @@ import sys
 
 from model import FOLDER, ROOT
 
-sys.path[:0] = [str(FOLDER), str(ROOT / "tests/alerts")]
+sys.path[:0] = [str(FOLDER), str(ROOT / "tests/checks/alerts")]

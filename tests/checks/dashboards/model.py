@@ -7,7 +7,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "dashboards"
 
 
