@@ -16,7 +16,7 @@ use crate::tds::server::{Fault, TdsServer};
 
 const SOURCES: usize = 200;
 /// Long beside what a busy machine may delay a sample by.
-const INTERVAL: f64 = 15.0;
+const INTERVAL: f64 = 10.0;
 
 /// A folder of configuration files, one a source, with as many databases.
 fn world(sources: usize) -> TempDir {

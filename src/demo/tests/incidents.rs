@@ -31,11 +31,13 @@ async fn the_log_grows_older_than_its_objective_once_retention_has_stopped() {
         let oldest = page.value(&format!("sqlqueue_run_log_oldest_row_timestamp_seconds{log}"));
         page.now - oldest > page.value(&format!("sqlqueue_objective_max_log_age_seconds{log}"))
     };
-    let before = simulation.pages(15).await;
-    let during = simulation.pages(180).await;
-    let afterwards = simulation.pages(10).await;
+    // The page after so much time, whose last second ends with a sample.
+    let page_after = async |time: Duration| {
+        tokio::time::sleep(time - Duration::from_secs(1)).await;
+        simulation.pages(1).await.remove(0)
+    };
+    assert!(!is_too_old(&page_after(after).await));
+    assert!(is_too_old(&page_after(lasting).await), "not within {lasting:?}");
+    assert!(!is_too_old(&page_after(Duration::from_secs(10)).await), "it does not end");
     simulation.stop().await;
-    assert!(!before.iter().any(is_too_old));
-    assert!(during.last().is_some_and(is_too_old), "not within {lasting:?}");
-    assert!(!afterwards.last().is_some_and(is_too_old), "it does not end");
 }
