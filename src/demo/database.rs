@@ -26,6 +26,9 @@ pub struct DemoDatabase {
     /// Replaces the database's clock.
     #[cfg(test)]
     pub(super) clock: Option<crate::clock::SharedClock>,
+    /// For how long a connection waits for another writer, in place of the demo's own time.
+    #[cfg(test)]
+    pub(super) busy_timeout: Option<std::time::Duration>,
 }
 
 impl DemoDatabase {
@@ -63,6 +66,10 @@ impl DemoDatabase {
         if let Some(clock) = &self.clock {
             super::tests::clock::override_now(&connection, clock)?;
         }
+        #[cfg(test)]
+        if let Some(timeout) = self.busy_timeout {
+            connection.busy_timeout(timeout)?;
+        }
         Ok(connection)
     }
 }
@@ -96,6 +103,8 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
         config_yaml,
         #[cfg(test)]
         clock: None,
+        #[cfg(test)]
+        busy_timeout: None,
     };
     let config_file = database.config_file();
     // Before anything is changed: a user's own folder is left alone.

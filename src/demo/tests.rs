@@ -1,4 +1,5 @@
-//! The statements do what they promise, on a real database file.
+//! The demo on a real database file. What its statements promise together with the T-SQL procedures is
+//! tested in tests/it/reference.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,17 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
-pub(super) mod attempts;
 pub(super) mod clock;
-mod healthy;
 mod incidents;
 mod notifications;
 mod pause;
-mod queue;
-mod rules;
 mod setup;
 pub(super) mod simulation;
-mod transactional;
 
 use std::time::Duration;
 
@@ -105,6 +101,12 @@ pub(super) fn run_log(connection: &Connection) -> Vec<LogRow> {
         .unwrap()
         .collect::<Result<_, _>>()
         .unwrap()
+}
+
+/// The outcome of each attempt in the history, oldest first.
+pub(super) fn outcomes(connection: &Connection) -> Vec<String> {
+    let mut statement = connection.prepare(include_str!("tests/attempts.sql")).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
 /// Nothing here takes nearly as long; a machine may be busy with something else.

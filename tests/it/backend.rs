@@ -1,30 +1,20 @@
-//! The databases that a case runs on: the embedded one, whose clock stands still, and, where
-//! there is one, a real server, whose clock does not.
+//! The databases that a case runs on: the embedded one, whose clock stands still, and a real server,
+//! whose clock does not. The tests on the real server are ignored unless asked for.
 
-use std::io::Write as _;
-use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use sqlqueue_exporter::clock::ManualClock;
-use sqlqueue_exporter::config::Mssql;
 use sqlqueue_exporter::config::{self, Config, Database, Environment};
 use sqlqueue_exporter::exporter::Exporter;
-use sqlqueue_exporter::source::{
-    Connection, Connector, MssqlConnector, Rows, SourceError, SqliteConnector, Value,
-};
+use sqlqueue_exporter::source::{Connector, MssqlConnector, Rows, SourceError, SqliteConnector};
 use sqlqueue_exporter::statement::{Dialect, Statement};
-use tokio::sync::Mutex;
 
+use crate::mssql::database::{Server, server};
 use crate::support::{Bench, NOW_MS, Series, patient_config};
 
-#[path = "../support/mssql_server.rs"]
-mod mssql_server;
-
 /// Long enough that only a bug lets it pass.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Makes each case a test on the embedded database and one on a real server.
 macro_rules! on_both_databases {
@@ -35,11 +25,11 @@ macro_rules! on_both_databases {
                 super::$case(crate::backend::Backend::embedded()).await;
             })*
         }
-        mod real_server {
+        mod mssql {
             $(#[tokio::test]
+            #[ignore = "needs SQLQUEUE_TEST_MSSQL"]
             async fn $case() {
-                crate::backend::on_server(concat!(module_path!(), "::", stringify!($case)), super::$case)
-                    .await;
+                crate::mssql::database::on_server(super::$case).await;
             })*
         }
     };
@@ -50,14 +40,6 @@ pub(crate) use on_both_databases;
 pub enum Backend {
     Embedded(Bench),
     Server(Server),
-}
-
-/// A database on a real server, and a session in it.
-pub struct Server {
-    settings: Mssql,
-    session: Mutex<Box<dyn Connection>>,
-    /// The server's clock when the database was made, ms since the epoch.
-    started_ms: i64,
 }
 
 impl Backend {
@@ -80,15 +62,14 @@ impl Backend {
         match self {
             Self::Embedded(bench) => bench.execute(sql),
             Self::Server(server) => {
-                let ran = run(&mut **server.session.lock().await, sql).await;
-                ran.unwrap_or_else(|error| panic!("{error}\n{sql}"));
+                server.run(sql).await.unwrap_or_else(|error| panic!("{error}\n{sql}"));
             }
         }
     }
 
     /// Runs statements that a server may not know; says whether it did.
     pub async fn attempt(&self, sql: &str) -> bool {
-        run(&mut **server(self).session.lock().await, sql).await.is_ok()
+        server(self).run(sql).await.is_ok()
     }
 
     /// The answer to one statement, asked through a connection of the exporter's own kind.
@@ -98,7 +79,7 @@ impl Backend {
                 let sqlite = config::Sqlite { file: bench.file.clone() };
                 Box::new(SqliteConnector::new(sqlite, Some(bench.clock.clone()), PATIENCE))
             }
-            Self::Server(server) => Box::new(MssqlConnector::new(server.settings.clone())),
+            Self::Server(server) => Box::new(MssqlConnector::new(server.settings().clone())),
         };
         connector.connect(PATIENCE).await?.query(statement, PATIENCE).await
     }
@@ -118,7 +99,7 @@ impl Backend {
                 let database = "{ host: h, database: d, user: u, password_file: /password }";
                 let environment = Environment::empty().with_file("/password", "p");
                 let mut config = patient_config(&format!("mssql: {database}"), targets, &environment);
-                config.sources[0].database = Database::Mssql(server.settings.clone());
+                config.sources[0].database = Database::Mssql(server.settings().clone());
                 config
             }
         }
@@ -149,11 +130,7 @@ impl Backend {
     async fn now_ms(&self) -> i64 {
         match self {
             Self::Embedded(_) => NOW_MS,
-            Self::Server(server) => {
-                let asked = "SELECT DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME()) AS ms";
-                let rows = run(&mut **server.session.lock().await, asked).await.unwrap();
-                int(&rows)
-            }
+            Self::Server(server) => server.now_ms().await,
         }
     }
 
@@ -177,8 +154,7 @@ impl Backend {
         async move {
             let slack = match self {
                 Self::Embedded(_) => 0.0,
-                #[allow(clippy::cast_precision_loss, reason = "some seconds")]
-                Self::Server(server) => (self.now_ms().await - server.started_ms) as f64 / 1000.0,
+                Self::Server(server) => server.age().await,
             };
             let fits = found.is_some_and(|found| (seconds..=seconds + slack).contains(&found));
             assert!(fits, "{place}: {name} is {found:?}, not {seconds} (+ {slack})");
@@ -260,7 +236,7 @@ impl Present {
 }
 
 /// Rounded down, so that a moment is the same in every encoding.
-const fn whole_second(ms: i64) -> i64 {
+pub const fn whole_second(ms: i64) -> i64 {
     ms - ms.rem_euclid(1000)
 }
 
@@ -279,115 +255,6 @@ fn iso(ms: i64) -> String {
     let (seconds, ms) = (of_day / 1000, of_day % 1000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}")
-}
-
-/// Runs a case in a database of its own on the real server, and drops the database whatever comes
-/// of it. Without a server it says that the case is skipped.
-pub async fn on_server(test: &str, case: impl AsyncFnOnce(Backend)) {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let Some(settings) = mssql_server::settings(test) else { return };
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("sqlqueue_test_{}_{since_epoch}_{count}", std::process::id());
-    let mut admin = connect(&settings).await;
-    create_database(&mut *admin, &name).await.unwrap();
-    let outcome = AssertUnwindSafe(async {
-        let settings = Mssql { database: name.clone(), ..settings };
-        let mut session = connect(&settings).await;
-        let now = "SELECT DATEDIFF_BIG(MILLISECOND, '1970-01-01T00:00:00', SYSUTCDATETIME()) AS ms";
-        let started_ms = whole_second(int(&run(&mut *session, now).await.unwrap()));
-        case(Backend::Server(Server { settings, session: Mutex::new(session), started_ms })).await;
-    })
-    .catch_unwind()
-    .await;
-    let dropped = drop_database(&mut *admin, &name).await;
-    if let Err(panic) = outcome {
-        resume_unwind(panic);
-    }
-    dropped.unwrap();
-}
-
-/// One at a time: databases are made and dropped in a catalog that all of them share.
-static CATALOG: Mutex<()> = Mutex::const_new(());
-
-async fn create_database(admin: &mut dyn Connection, name: &str) -> Result<Rows, SourceError> {
-    let _turn = CATALOG.lock().await;
-    run(admin, &format!("CREATE DATABASE {name}")).await
-}
-
-/// The sessions of the case are closed by now, but the server may not have noticed yet, and tells
-/// nobody when it does.
-async fn drop_database(admin: &mut dyn Connection, name: &str) -> Result<(), SourceError> {
-    let _turn = CATALOG.lock().await;
-    // Not every server knows this way of ending what is left of them.
-    let _ = run(admin, &format!("ALTER DATABASE {name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE")).await;
-    for _ in 0..100 {
-        if run(admin, &format!("DROP DATABASE {name}")).await.is_ok() {
-            return Ok(());
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    run(admin, &format!("DROP DATABASE {name}")).await.map(|_| ())
-}
-
-async fn connect(settings: &Mssql) -> Box<dyn Connection> {
-    MssqlConnector::new(settings.clone()).connect(PATIENCE).await.unwrap()
-}
-
-async fn run(connection: &mut dyn Connection, sql: &str) -> Result<Rows, SourceError> {
-    connection.query(&Statement { text: sql.to_owned(), parameters: Vec::new() }, PATIENCE).await
-}
-
-fn int(rows: &Rows) -> i64 {
-    match rows.rows[0][0] {
-        Value::Int(value) => value,
-        ref other => panic!("{other:?} is not a number"),
-    }
-}
-
-/// Says on behalf of a test what the server does not let it prove, past the test harness.
-pub fn unproven(what: &str) {
-    let _ = std::io::stderr().write_all(format!("UNPROVEN {what}\n").as_bytes());
-}
-
-impl Server {
-    /// Another session in the same database.
-    pub async fn session(&self) -> Session {
-        Session(connect(&self.settings).await)
-    }
-
-    /// How to reach the database.
-    pub const fn settings(&self) -> &Mssql {
-        &self.settings
-    }
-
-    /// The name of the database.
-    pub fn database(&self) -> &str {
-        &self.settings.database
-    }
-}
-
-/// A session that lasts for some statements.
-pub struct Session(Box<dyn Connection>);
-
-impl Session {
-    /// The answer to one statement.
-    pub async fn query(&mut self, statement: &Statement) -> Result<Rows, SourceError> {
-        self.0.query(statement, PATIENCE).await
-    }
-
-    /// Runs statements as one batch. A transaction stays open until it is ended.
-    pub async fn execute(&mut self, sql: &str) {
-        run(&mut *self.0, sql).await.unwrap_or_else(|error| panic!("{error}\n{sql}"));
-    }
-}
-
-/// The server behind a case that only runs on one.
-pub fn server(backend: &Backend) -> &Server {
-    match backend {
-        Backend::Server(server) => server,
-        Backend::Embedded(_) => panic!("this case needs a server"),
-    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::process::{Process, TERM, eventually, exporter};
 use crate::stopped_time::StoppedTime;
 use crate::support::{NOW_MS, Series};
-use crate::tds_fault_server::{DEADLINE, Fault, FaultServer};
+use crate::tds::server::{DEADLINE, Fault, TdsServer};
 
 const BROKEN: &str = "broken";
 const OTHER: &str = "other";
@@ -20,15 +20,15 @@ const OTHER: &str = "other";
 /// passes for the exporter but what the failing server takes, so that how fast the machine is makes
 /// no difference. For tests with paused time.
 struct World {
-    faulty: FaultServer,
-    healthy: FaultServer,
+    faulty: TdsServer,
+    healthy: TdsServer,
     exporter: Exporter,
 }
 
 impl World {
     /// `targets` in the order in which they are asked.
     fn new(targets: [&str; 2], encryption: &str) -> Self {
-        let (faulty, healthy) = (FaultServer::start(), FaultServer::start());
+        let (faulty, healthy) = (TdsServer::start(), TdsServer::start());
         let yaml = [
             format!("global: {{ query_timeout: {}s }}\nsources:\n", DEADLINE.as_secs()),
             source("faulty", &faulty, encryption, &targets),
@@ -70,7 +70,7 @@ impl World {
 }
 
 /// The configuration of a source, without its list's key.
-fn source(name: &str, server: &FaultServer, encryption: &str, queues: &[&str]) -> String {
+fn source(name: &str, server: &TdsServer, encryption: &str, queues: &[&str]) -> String {
     let queues: Vec<String> = queues
         .iter()
         .map(|queue| format!("{{ name: {queue}, table: dbo.{queue}, preset: lease_minimal }}"))
@@ -209,7 +209,7 @@ async fn gauges_of_a_good_sample_stay_for_a_while_when_the_next_one_fails() {
 
 #[test]
 fn a_failing_target_is_told_at_once_and_then_less_and_less_often() {
-    let mut server = FaultServer::start();
+    let mut server = TdsServer::start();
     server.at_statement(BROKEN, Fault::Server(208));
     let folder = TempDir::new().unwrap();
     let config = folder.path().join("config.yaml");

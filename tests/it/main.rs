@@ -4,7 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "in a test a panic is how a failure is told"
+    reason = "a test fails by panicking"
 )]
 
 mod attempts;
@@ -25,9 +25,11 @@ mod lease_cases;
 mod local_time;
 mod log_cases;
 mod many_sources;
+mod mssql;
 mod mssql_scripts;
 mod mutable_logs;
 mod odd_rows;
+mod over_tds;
 mod overview;
 mod page;
 mod parse;
@@ -37,11 +39,11 @@ mod protobuf;
 mod published_tables;
 mod queue_cases;
 mod readme;
-mod real_server;
 mod reclaims;
 mod reference;
 mod related_times;
 mod reload;
+mod rooms;
 mod runbooks;
 mod secrets;
 mod service;
@@ -51,8 +53,6 @@ mod stop;
 mod stopped_time;
 mod support;
 mod tailing;
-#[path = "../support/tds_fault_server.rs"]
-mod tds_fault_server;
-#[path = "../support/tds_wire.rs"]
-mod tds_wire;
+#[path = "../support/tds/mod.rs"]
+mod tds;
 mod untyped_values;

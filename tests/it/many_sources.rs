@@ -12,11 +12,11 @@ use tempfile::TempDir;
 use crate::binary::wait_for;
 use crate::process::{Process, eventually, exporter};
 use crate::support::Series;
-use crate::tds_fault_server::{Fault, FaultServer};
+use crate::tds::server::{Fault, TdsServer};
 
 const SOURCES: usize = 200;
 /// Long beside what a busy machine may delay a sample by.
-const INTERVAL: f64 = 15.0;
+const INTERVAL: f64 = 10.0;
 
 /// A folder of configuration files, one a source, with as many databases.
 fn world(sources: usize) -> TempDir {
@@ -65,7 +65,7 @@ fn status(process: &Process, key: &str) -> usize {
 #[test]
 fn two_hundred_sources_are_sampled_within_two_intervals_though_one_hangs() {
     let folder = world(SOURCES);
-    let server = FaultServer::start();
+    let server = TdsServer::start();
     server.at_statement("", Fault::Silence);
     let hanging = format!(
         "sources:\n  - name: hangs\n    mssql: {{ host: 127.0.0.1, port: {}, database: d, user: u, password_env: PASSWORD, \

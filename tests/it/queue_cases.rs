@@ -5,7 +5,8 @@ use sqlqueue_exporter::config::TableName;
 use sqlqueue_exporter::source::Value;
 use sqlqueue_exporter::statement::{self, Dialect, TailRequest};
 
-use crate::backend::{Backend, on_both_databases, unproven};
+use crate::backend::{Backend, on_both_databases};
+use crate::mssql::database::unproven;
 use crate::support::Series;
 
 on_both_databases! {

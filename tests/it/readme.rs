@@ -1,4 +1,4 @@
-//! What the README says is what the program does.
+//! The README against the program: metrics, presets, configurations, commands and links.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -101,19 +101,13 @@ fn its_global_settings_exist_and_have_the_defaults_it_gives() {
     let text = readme();
     let rest = "sources: [{ name: db, sqlite: { file: db }, queues: [{ name: jobs, preset: lease }] }]\n";
     let default = parse(rest);
-    let mut settings = BTreeSet::new();
-    for line in text.lines().filter(|line| line.starts_with("| `global.")) {
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("| `global.")).collect();
+    assert!(!lines.is_empty());
+    for line in lines {
         let spans: Vec<&str> = code_spans(line).collect();
         let key = spans[0].strip_prefix("global.").unwrap();
         assert_eq!(parse(&format!("global: {{ {key}: {} }}\n{rest}", spans[1])), default, "{line}");
-        settings.insert(key.to_owned());
     }
-    // The fields of the struct, by the way it prints itself.
-    let fields = format!("{:#?}", default.global);
-    let fields = fields.lines().filter_map(|line| line.strip_prefix("    ")?.split_once(": "));
-    let fields: BTreeSet<String> =
-        fields.map(|(name, _)| name.to_owned()).filter(|name| !name.starts_with(' ')).collect();
-    assert_eq!(settings, fields);
 }
 
 #[test]
@@ -159,29 +153,8 @@ fn the_files_it_links_to_exist() {
     let text = readme();
     let links: Vec<&str> = text.split("](").skip(1).map(|link| link.split(')').next().unwrap()).collect();
     assert!(!links.is_empty());
-    // As GitHub makes them.
-    let slug = |heading: &str| heading.trim_start_matches(['#', ' ']).to_lowercase().replace(' ', "-");
-    let headings: Vec<String> = text.lines().filter(|line| line.starts_with('#')).map(slug).collect();
-    for link in links {
-        let (file, heading) = link.split_once('#').unwrap_or((link, ""));
-        let exists = Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists();
-        assert!(exists || link.contains("://"), "{link}");
-        assert!(!file.is_empty() || headings.iter().any(|known| known == heading), "{link}");
-    }
-}
-
-#[test]
-fn the_licences_are_those_of_the_package() {
-    let manifest = project_file("Cargo.toml");
-    assert!(manifest.contains("\nlicense = \"(MIT OR Apache-2.0) AND Unicode-3.0\"\n"));
-    assert!(readme().contains("Licensed under MIT or Apache-2.0"));
-    let mit = project_file("LICENSE-MIT");
-    assert!(mit.starts_with("MIT License\n\nCopyright (c) 2026 the sqlqueue-exporter authors\n"), "{mit}");
-    assert!(mit.contains("THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND"), "{mit}");
-    let unicode = project_file("LICENSE-UNICODE");
-    assert!(unicode.starts_with("UNICODE LICENSE V3\n"), "{unicode}");
-    let apache = project_file("LICENSE-APACHE");
-    for part in ["Version 2.0, January 2004", "9. Accepting Warranty", "END OF TERMS AND CONDITIONS"] {
-        assert!(apache.contains(part), "{part}");
+    for link in links.into_iter().filter(|link| !link.contains("://") && !link.starts_with('#')) {
+        let file = link.split('#').next().unwrap();
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists(), "{link}");
     }
 }

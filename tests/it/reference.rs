@@ -1,22 +1,16 @@
 //! The queues and the notification runs of `sql/`: one list of promises, kept by the procedures of
 //! `sql/mssql` on a real server and by their twin on the embedded database.
 //!
-//! The T-SQL is read from its files and run as it is; on Babelfish, which lacks some of it, as
-//! [`rewrites`] says. Leases lapse and delays pass because a test moves a time, not because it waits.
+//! Leases lapse and delays pass because a test moves a time, not because it waits.
 
-mod database;
+pub mod database;
 mod embedded;
-mod exporter;
-mod installation;
+pub mod exporter;
 mod leases;
 mod many_workers;
 mod notifications;
-mod permissions;
-mod procedures;
 mod recovery;
-mod rewrites;
-mod script;
-mod server;
+mod twin;
 mod work_queue;
 
 /// Makes each case a test on the embedded database and one on a real server, where everything is
@@ -29,30 +23,16 @@ macro_rules! on_both_databases {
                 super::$case(crate::reference::embedded::Embedded::new()).await;
             })*
         }
-        mod real_server {
+        mod mssql {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+            #[ignore = "needs SQLQUEUE_TEST_MSSQL"]
             async fn $case() {
-                let test = concat!(module_path!(), "::", stringify!($case));
-                crate::reference::server::on_installed_server(test, async |db| super::$case(db).await).await;
+                crate::mssql::installed::on_installed_server(async |db| super::$case(db).await).await;
             })*
         }
     };
 }
 use on_both_databases;
-
-/// Makes each case a test on a real server, where everything is installed already.
-macro_rules! on_a_server {
-    ($($case:ident)*) => {
-        mod real_server {
-            $(#[tokio::test]
-            async fn $case() {
-                let test = concat!(module_path!(), "::", stringify!($case));
-                crate::reference::server::on_installed_server(test, async |db| super::$case(db).await).await;
-            })*
-        }
-    };
-}
-use on_a_server;
 
 /// Long enough that it cannot pass within a test.
 const LONG: std::time::Duration = std::time::Duration::from_secs(3600);
@@ -61,7 +41,7 @@ const LONG: std::time::Duration = std::time::Duration::from_secs(3600);
 const NOW: std::time::Duration = std::time::Duration::ZERO;
 
 /// Asks until there is an answer, for a bounded time.
-async fn in_time<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+pub async fn in_time<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     for _ in 0..1200 {
         if let Some(answer) = ask().await {
             return answer;

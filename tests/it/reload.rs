@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::binary::{PATIENCE, run};
 use crate::process::{Process, TERM, count_events, eventually, exporter};
 use crate::support::{Bench, Series};
-use crate::tds_fault_server::FaultServer;
+use crate::tds::server::TdsServer;
 
 const RUNS: &str = "    run_logs: [{ name: runs, preset: notification_run_log, steps: [work] }]\n";
 const QUEUE: &str = "    queues: [{ name: jobs, preset: lease }]\n";
@@ -307,7 +307,7 @@ fn counters_neither_go_down_nor_go_away_while_the_configuration_is_reloaded_unde
 
 #[test]
 fn a_source_that_stays_keeps_its_connection() {
-    let server = FaultServer::start();
+    let server = TdsServer::start();
     let folder = TempDir::new().unwrap();
     let config = folder.path().join("config.yaml");
     let write = |other: &str| {

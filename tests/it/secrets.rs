@@ -5,8 +5,8 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 use crate::process::{Process, TERM, eventually, exporter};
-use crate::tds_fault_server::{Fault, FaultServer, Login};
-use crate::tds_wire::utf16;
+use crate::tds::server::{Fault, Login, TdsServer};
+use crate::tds::wire::utf16;
 
 const PASSWORD: &str = " p@ss;w{}rd'\" zażółć gęślą ";
 /// What survives of it in whatever way it may be quoted or cut.
@@ -67,16 +67,16 @@ fn the_forms_that_are_looked_for_are_the_right_ones() {
 
 /// Servers that refuse, reject, fail at TLS and answer, and a configuration that asks all of them.
 struct World {
-    _closed: FaultServer,
-    rejecting: FaultServer,
-    _without_tls: FaultServer,
-    answering: FaultServer,
+    _closed: TdsServer,
+    rejecting: TdsServer,
+    _without_tls: TdsServer,
+    answering: TdsServer,
     folder: TempDir,
 }
 
 impl World {
     fn new(password: &str) -> Self {
-        let [mut closed, rejecting, without_tls, answering] = [(); 4].map(|()| FaultServer::start());
+        let [mut closed, rejecting, without_tls, answering] = [(); 4].map(|()| TdsServer::start());
         closed.refuse();
         rejecting.at_connection(Fault::Login(18456));
         without_tls.at_connection(Fault::Tls);
@@ -118,7 +118,7 @@ impl World {
 const WAYS: [&str; 3] =
     ["password_file: password", "password_env: DB_PASSWORD", "password_credential: password"];
 
-fn assert_received(server: &FaultServer) {
+fn assert_received(server: &TdsServer) {
     let expected = Login { user: "watcher".to_owned(), password: PASSWORD.to_owned() };
     let logins = server.logins();
     assert!(!logins.is_empty() && logins.iter().all(|login| *login == expected), "{logins:?}");

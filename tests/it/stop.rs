@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::binary::PATIENCE;
 use crate::process::{INT, Process, TERM, count_events, eventually, exporter};
-use crate::tds_fault_server::{Fault, FaultServer};
+use crate::tds::server::{Fault, TdsServer};
 
 const OK: &str = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="work",outcome="ok"}"#;
 const SAMPLES: &str = r#"sqlqueue_samples_total{source="db",run_log="runs"}"#;
@@ -77,7 +77,7 @@ fn assert_whole(path: &Path) {
 #[test]
 fn it_stops_while_a_server_is_silent() {
     for signal in [TERM, INT] {
-        let server = FaultServer::start();
+        let server = TdsServer::start();
         let folder = TempDir::new().unwrap();
         let config = folder.path().join("config.yaml");
         let yaml = format!(

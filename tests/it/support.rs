@@ -49,7 +49,7 @@ impl Bench {
         let file = folder.path().join("queue.db");
         let database = Connection::open(&file).unwrap();
         for fixture in fixtures {
-            let path = fixture_folder().join(fixture);
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture);
             database.execute_batch(&std::fs::read_to_string(path).unwrap()).unwrap();
         }
         Self { _folder: folder, file, database, clock: ManualClock::at(NOW_MS) }
@@ -124,12 +124,6 @@ pub fn project_file(file: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_default()
 }
 
-/// The folder of the fixtures, also for a package below this one.
-fn fixture_folder() -> PathBuf {
-    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|up| up.join("tests/fixtures"));
-    folders.find(|folder| folder.is_dir()).unwrap()
-}
-
 /// Series of a page: name with labels, as written, to value.
 #[derive(Debug)]
 pub struct Series(BTreeMap<String, f64>);
@@ -152,7 +146,6 @@ impl Series {
     }
 
     /// All of them.
-    #[allow(dead_code, reason = "only tests/tds compares whole pages")]
     pub fn all(&self) -> &BTreeMap<String, f64> {
         &self.0
     }

@@ -1,3 +1,3 @@
-SELECT JobId, Attempt, Outcome, EnqueuedAt, StartedAt, EndedAt, DurationMs, Message
+SELECT Outcome
 FROM JobAttempt
 ORDER BY AttemptId;

@@ -1,48 +1,13 @@
-//! Control rows, messages, the log and the lock. Whole runs are tested with the workload.
+//! The steps that only the demo has, a step that is made to fail, and what may be forgotten. Whole runs are
+//! tested with the workload.
 
 use std::time::Duration;
 
 use super::super::notifications::{
-    CAP_PER_RUN, Outcome, Step, add_comment, add_control, add_order, log_skipped, purge_history, purge_log,
-    release_lock, run_step, take_lock,
+    CAP_PER_RUN, Outcome, Step, add_comment, add_order, purge_history, run_step,
 };
 use super::super::now;
 use super::{LONG, Lab, counts, run_log, tick};
-
-#[test]
-fn only_one_holds_the_lock_and_only_that_one_gives_it_back() {
-    let lab = Lab::new();
-    let (one, two) = (lab.connect(), lab.connect());
-    assert!(take_lock(&one, "r", "one").unwrap());
-    assert!(!take_lock(&two, "r", "two").unwrap());
-    assert!(!take_lock(&one, "r", "one").unwrap(), "not reentrant");
-    assert!(take_lock(&two, "another", "two").unwrap());
-    assert!(!release_lock(&two, "r", "two").unwrap());
-    assert!(release_lock(&one, "r", "one").unwrap());
-    assert!(!release_lock(&one, "r", "one").unwrap());
-    assert!(take_lock(&two, "r", "two").unwrap());
-}
-
-#[test]
-fn the_newest_comment_of_an_item_makes_one_message() {
-    let lab = Lab::new();
-    let mut db = lab.connect();
-    for (item, author) in [(1, "a"), (1, "b"), (2, "c")] {
-        add_comment(&db, item, author, "owner@example.org").unwrap();
-    }
-    let mut run = |candidates, messages| {
-        let started = now(&db).unwrap();
-        let report = run_step(&mut db, Step::Comments, &started, CAP_PER_RUN, false).unwrap();
-        assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(candidates)));
-        let counts = counts(&db);
-        assert_eq!((counts.messages, counts.control), (messages, messages));
-    };
-    run(2, 2);
-    run(0, 2);
-    add_comment(&lab.connect(), 2, "d", "owner@example.org").unwrap();
-    run(1, 3);
-    run(0, 3);
-}
 
 #[test]
 fn an_order_is_confirmed_once_and_reminded_of_once_it_is_due() {
@@ -60,18 +25,6 @@ fn an_order_is_confirmed_once_and_reminded_of_once_it_is_due() {
         assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(candidates)), "{step:?}");
     }
     assert_eq!(counts(&db).messages, 4);
-}
-
-#[test]
-fn a_second_mark_for_an_event_is_refused() {
-    let lab = Lab::new();
-    let db = lab.connect();
-    add_control(&db, "comment", 1, 2).unwrap();
-    let refused = add_control(&db, "comment", 1, 2).unwrap_err();
-    assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::ConstraintViolation));
-    add_control(&db, "comment", 1, 3).unwrap();
-    add_control(&db, "order", 1, 2).unwrap();
-    assert_eq!(counts(&db).control, 3);
 }
 
 #[test]
@@ -95,35 +48,6 @@ fn a_broken_step_leaves_nothing_behind_but_its_row_in_the_log() {
     assert_eq!(counts(&db).messages, 1);
     // Also when there is nothing to tell.
     assert_eq!(run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, true).unwrap().outcome, Outcome::Error);
-}
-
-#[test]
-fn reaching_the_cap_is_a_warning_and_the_rest_waits() {
-    let lab = Lab::new();
-    let mut db = lab.connect();
-    for _ in 0..CAP_PER_RUN + 5 {
-        add_order(&db, "buyer@example.org", None).unwrap();
-    }
-    let started = now(&db).unwrap();
-    let report = run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, false).unwrap();
-    assert_eq!((report.outcome, report.candidates), (Outcome::Warning, Some(CAP_PER_RUN)));
-    assert!(report.message.unwrap().starts_with("warning: "));
-    let report = run_step(&mut db, Step::Orders, &started, CAP_PER_RUN, false).unwrap();
-    assert_eq!((report.outcome, report.candidates), (Outcome::Ok, Some(5)));
-}
-
-#[test]
-fn the_log_keeps_what_is_young_and_is_pruned_in_batches() {
-    let lab = Lab::new();
-    let db = lab.connect();
-    for started_at in ["2020-01-01 00:00:00.000", "2020-01-02 00:00:00.000", "2020-01-03 00:00:00.000"] {
-        log_skipped(&db, started_at).unwrap();
-    }
-    log_skipped(&db, &now(&db).unwrap()).unwrap();
-    assert_eq!(purge_log(&db, LONG, 2).unwrap(), 2);
-    assert_eq!(purge_log(&db, LONG, 2).unwrap(), 1);
-    assert_eq!(purge_log(&db, LONG, 2).unwrap(), 0);
-    assert_eq!(counts(&db).log, 1);
 }
 
 #[test]

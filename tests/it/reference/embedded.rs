@@ -34,6 +34,10 @@ impl Embedded {
         Self { folder, database, next: AtomicI64::new(1) }
     }
 
+    pub fn connect(&self) -> Connection {
+        self.database.connect().unwrap()
+    }
+
     fn configuration(&self, targets: &str) -> String {
         let file = self.database.file().display();
         format!(

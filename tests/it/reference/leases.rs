@@ -17,6 +17,7 @@ on_both_databases! {
     a_batch_is_the_longest_claimable_jobs_each_with_a_token_of_its_own
     a_claim_within_a_transaction_is_refused
     a_heartbeat_with_an_old_token_is_refused
+    a_failed_attempt_waits_for_its_backoff
     a_business_key_makes_enqueuing_idempotent
     a_poison_job_ends_in_the_failed_state_with_its_diagnostic
     a_requeued_job_gets_attempts_again
@@ -82,6 +83,7 @@ async fn a_batch_is_the_longest_claimable_jobs_each_with_a_token_of_its_own<D: D
         assert_eq!((claim.payload.clone(), claim.attempts), (format!("job {position}"), 1));
     }
     assert_eq!(session.complete(first[0].job_id, &first[1].token).await, Lost, "a token is of one job");
+    assert_eq!(session.job(first[0].job_id).await.state, "W");
     assert_eq!(session.complete(first[0].job_id, &first[0].token).await, Held);
     let rest = session.claim(LONG, 3).await.unwrap();
     assert_eq!(rest.iter().map(|claim| claim.job_id).collect::<BTreeSet<_>>(), [jobs[2], jobs[3]].into());
@@ -116,6 +118,19 @@ async fn a_heartbeat_with_an_old_token_is_refused<D: Database>(db: D) {
     assert_eq!(session.complete(id, &new).await, Held);
 }
 
+async fn a_failed_attempt_waits_for_its_backoff<D: Database>(db: D) {
+    let mut session = db.session().await;
+    let id = session.add("send invoice", 5).await;
+    let claim = session.take().await;
+    assert_eq!(session.fail(id, &claim.token, "no network", LONG).await, Held);
+    let job = session.job(id).await;
+    assert_eq!((job.state.as_str(), job.token, job.has_lease, job.is_finished), ("R", None, false, false));
+    assert_eq!(job.last_error.as_deref(), Some("no network"));
+    assert_eq!(session.claim_one().await, None);
+    make_claimable::<D>(&mut session, id).await;
+    assert_eq!(session.take().await.attempts, 2);
+}
+
 async fn a_business_key_makes_enqueuing_idempotent<D: Database>(db: D) {
     let (mut session, mut other) = (db.session().await, db.session().await);
     let job = |key| NewJob { payload: "invoice", delay: NOW, max_attempts: 5, business_key: Some(key) };
@@ -138,6 +153,12 @@ async fn a_business_key_makes_enqueuing_idempotent<D: Database>(db: D) {
     session.execute(&format!("UPDATE JobQueue SET FinishedAt = {hour_ago}")).await;
     assert_eq!(session.purge(Done, NOW, 10).await, 4);
     assert!(matches!(session.enqueue(job("invoice 1")).await, Enqueued::New(again) if again > id));
+
+    // Together with what it is about, or not at all.
+    session.execute("BEGIN TRANSACTION").await;
+    assert!(matches!(session.enqueue(job("invoice 3")).await, Enqueued::New(_)));
+    session.execute("ROLLBACK TRANSACTION").await;
+    assert!(matches!(session.enqueue(job("invoice 3")).await, Enqueued::New(_)));
 }
 
 async fn a_poison_job_ends_in_the_failed_state_with_its_diagnostic<D: Database>(db: D) {

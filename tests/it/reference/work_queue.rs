@@ -2,7 +2,7 @@
 
 use super::database::{Database, Session};
 use super::on_both_databases;
-use crate::backend::unproven;
+use crate::mssql::database::unproven;
 
 on_both_databases! {
     a_commit_removes_what_was_taken
@@ -62,6 +62,9 @@ async fn others_pass_over_what_is_taken<D: Database>(db: D) {
     one.rollback().await;
     assert_eq!(three.dequeue().await.unwrap().1, "one");
     three.commit().await;
+    two.rollback().await;
+    two.begin().await;
+    assert_eq!(two.dequeue().await.unwrap().1, "two", "a transaction ends for its own rows only");
     two.commit().await;
     assert_eq!(one.count("WorkQueue").await, 0);
 }

@@ -6,9 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../../../tests/support/tds_wire.rs"]
+#[path = "../../../../tests/support/tds/wire.rs"]
 mod fake;
-mod live;
 mod login;
 mod query;
 

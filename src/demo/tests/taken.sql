@@ -1,4 +1,0 @@
-SELECT WorkId
-FROM WorkQueue
-WHERE TranId IS NOT NULL
-ORDER BY WorkId;
