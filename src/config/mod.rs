@@ -1,25 +1,20 @@
 //! The configuration: YAML files become checked, plain data that the rest of the program trusts.
 //!
-//! Each kind of target is one table of keys (`queue.rs`, `run_log.rs` and so on), from which the macro
+//! Each kind of target is one table of keys in `kinds/`, from which the macro
 //! in `mapping.rs` makes the form as it is written, the overlay of a preset, the checked model, its
 //! columns, and the YAML of the configuration in force. What a key can hold is a type in `values/`.
 
-mod attempt_log;
 mod common_keys;
-mod control_table;
-mod enqueue_log;
 mod files;
 mod global;
+mod kinds;
 mod log;
 mod mapping;
 mod mssql;
 mod objectives;
 mod presets;
-mod queue;
-mod run_log;
 mod scope;
 mod source;
-mod target;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -31,22 +26,17 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-pub use self::attempt_log::AttemptLog;
 pub use self::common_keys::Target;
-pub use self::control_table::ControlTable;
-pub use self::enqueue_log::EnqueueLog;
 pub use self::global::{Global, ReadMode};
+pub(crate) use self::kinds::for_each_log_kind;
+pub use self::kinds::*;
 pub use self::log::{BatchSize, LateWindow};
 pub use self::mssql::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
 pub use self::objectives::{
     AttemptLogObjectives, Objective, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
 };
 pub use self::presets::{Preset, presets};
-pub use self::queue::Queue;
-pub use self::run_log::{AppLock, OpenWindow, RunLog};
 pub use self::source::{Database, Source, Sqlite};
-pub(crate) use self::target::for_each_log_kind;
-pub use self::target::{LogConfig, TargetConfig, TargetKind};
 pub(crate) use self::values::identifier;
 pub use self::values::{
     AttemptOutcome, Attempts, AttemptsCount, ColumnName, ColumnOwner, DurationColumn, DurationUnit, Filter,

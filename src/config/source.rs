@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::kinds::for_each_log_kind;
 use super::mapping::{Backend, Configured, Scope, form};
 use super::mssql::{Mssql, MssqlForm};
 use super::objectives::{ObjectiveSet, SourceObjectives, SourceObjectivesForm};
-use super::target::for_each_log_kind;
 use super::{Global, Queue, TargetKind};
 use crate::yaml::{Checker, Field, List, Located, Names, Resolved, Spanned};
 

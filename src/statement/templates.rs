@@ -7,29 +7,35 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use serde::Serialize;
 
 use super::{Dialect, RenderError, filters};
+use crate::config::for_each_log_kind;
 use crate::limits::{CLAIMS_PER_SAMPLE, GAPS_PER_SAMPLE};
 
 macro_rules! files {
-    ($($name:literal)*) => { [$(($name, include_str!(concat!("../../sql/", $name)))),*] };
+    ($($name:expr),*) => { [$(($name, include_str!(concat!("../../sql/", $name)))),*] };
+}
+
+macro_rules! log_files {
+    ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
+        files!($(concat!("sample/", $label, ".sql")),+)
+    };
 }
 
 /// Every template below `sql/` that a statement is made of. Tests render each of them.
-pub(super) const FILES: [(&str, &str); 14] = files! {
-    "check/seek.sql"
-    "check/create_index.sql"
-    "dialect/mssql.sql"
-    "dialect/sqlite.sql"
-    "sample/probe.sql"
-    "sample/queue.sql"
-    "sample/stored_time.sql"
-    "sample/mapped.sql"
-    "sample/tail.sql"
-    "sample/ending.sql"
-    "sample/attempt_log.sql"
-    "sample/enqueue_log.sql"
-    "sample/run_log.sql"
-    "sample/control_table.sql"
-};
+pub(super) fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let shared = files!(
+        "check/seek.sql",
+        "check/create_index.sql",
+        "dialect/mssql.sql",
+        "dialect/sqlite.sql",
+        "sample/probe.sql",
+        "sample/queue.sql",
+        "sample/stored_time.sql",
+        "sample/mapped.sql",
+        "sample/tail.sql",
+        "sample/ending.sql"
+    );
+    shared.into_iter().chain(for_each_log_kind!(log_files))
+}
 
 static MSSQL: LazyLock<Environment<'static>> = LazyLock::new(|| new(Dialect::Mssql));
 static SQLITE: LazyLock<Environment<'static>> = LazyLock::new(|| new(Dialect::Sqlite));
@@ -72,7 +78,7 @@ fn new(dialect: Dialect) -> Environment<'static> {
     );
     environment.add_global("claims_per_sample", CLAIMS_PER_SAMPLE);
     environment.add_global("gaps_per_sample", GAPS_PER_SAMPLE);
-    for (name, text) in FILES {
+    for (name, text) in files() {
         // A template that does not parse is missing from the environment; rendering it then
         // names it, and tests render them all.
         let _ = environment.add_template(name, text);

@@ -8,7 +8,7 @@ use minijinja::{Error, context};
 use super::refused::EVERY_MAPPING;
 use super::{DIALECTS, TARGETS, config};
 use crate::config::{TargetConfig, identifier};
-use crate::statement::templates::{FILES, environment};
+use crate::statement::templates::{environment, files};
 use crate::statement::{Context, Dialect, Index, indexes, quote};
 
 /// A name that would end its quotes, and the statement.
@@ -137,7 +137,7 @@ fn every_variable_of_a_template_is_a_key_of_some_target_or_index() {
     }
     for dialect in DIALECTS {
         known.extend(environment(dialect).globals().map(|(name, _)| name.to_owned()));
-        for (name, text) in FILES {
+        for (name, text) in files() {
             let read = environment(dialect).get_template(name).unwrap().undeclared_variables(true);
             // A macro may be called before the place where it is defined.
             let is_known =
@@ -150,7 +150,7 @@ fn every_variable_of_a_template_is_a_key_of_some_target_or_index() {
 
 #[test]
 fn only_a_constant_of_a_template_is_marked_as_sql() {
-    for (name, text) in FILES {
+    for (name, text) in files() {
         for (before, _) in text.match_indices("safe").map(|(at, _)| text.split_at(at)) {
             let marked = before.trim_end().strip_suffix('|').map(str::trim_end);
             assert!(marked.is_none_or(|value| value.ends_with('"')), "{name}: {before}");

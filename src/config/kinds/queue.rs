@@ -1,8 +1,8 @@
 //! Queues: one row a job.
 
-use super::mapping::{Scope, Target, mapping};
-use super::objectives::{Observation, QueueObjectives};
-use super::values::{
+use crate::config::mapping::{Scope, Target, mapping};
+use crate::config::objectives::{Observation, QueueObjectives};
+use crate::config::values::{
     Attempts, AttemptsCount, ColumnName, Lease, Lookup, MappedState, MaxAttempts, RowState, TimeColumn,
 };
 use crate::yaml::{Checker, Location};

@@ -1,11 +1,22 @@
-//! Targets: the kinds there are, and a configured target of any kind.
+//! The kinds of target: a table of keys each, and a configured target of any kind.
+
+mod attempt_log;
+mod control_table;
+mod enqueue_log;
+mod queue;
+mod run_log;
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{AttemptLog, ControlTable, EnqueueLog, MappedColumn, Queue, RunLog, Source, Target};
+pub use self::attempt_log::AttemptLog;
+pub use self::control_table::ControlTable;
+pub use self::enqueue_log::EnqueueLog;
+pub use self::queue::Queue;
+pub use self::run_log::{AppLock, OpenWindow, RunLog};
+use super::{MappedColumn, Source, Target};
 
 /// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of
 /// the kind, and the preset of a target that maps nothing itself (the one of the tables that `sql/`
@@ -171,12 +182,12 @@ impl TargetConfig<'_> {
 
 impl TargetKind {
     /// Where names of targets of this kind are unique, for an error.
-    pub(super) fn scope_of_names(self) -> String {
+    pub(in crate::config) fn scope_of_names(self) -> String {
         format!("the {} of a source", self.key().replace('_', " "))
     }
 
     /// The lists of a source, for an error: "`queues`, ... or `control_tables`".
-    pub(super) fn alternatives() -> String {
+    pub(in crate::config) fn alternatives() -> String {
         let keys: Vec<String> = Self::ALL.iter().map(|kind| format!("`{kind}`")).collect();
         match keys.split_last() {
             Some((last, others)) => format!("{} or {last}", others.join(", ")),

@@ -1,9 +1,9 @@
 //! Attempt logs: the attempt history of a lease queue.
 
-use super::log::{BatchSize, LateWindow};
-use super::mapping::{Scope, Target, mapping};
-use super::objectives::{AttemptLogObjectives, Observation};
-use super::values::{AttemptOutcome, ColumnName, DurationColumn, OutcomeRules, TimeColumn};
+use crate::config::log::{BatchSize, LateWindow};
+use crate::config::mapping::{Scope, Target, mapping};
+use crate::config::objectives::{AttemptLogObjectives, Observation};
+use crate::config::values::{AttemptOutcome, ColumnName, DurationColumn, OutcomeRules, TimeColumn};
 use crate::yaml::Checker;
 
 mapping! {

@@ -1,8 +1,8 @@
 //! Control tables: one row a notification.
 
-use super::log::{BatchSize, LateWindow};
-use super::mapping::{Scope, Target, mapping};
-use super::values::{ColumnName, TimeColumn};
+use crate::config::log::{BatchSize, LateWindow};
+use crate::config::mapping::{Scope, Target, mapping};
+use crate::config::values::{ColumnName, TimeColumn};
 use crate::yaml::Checker;
 
 mapping! {

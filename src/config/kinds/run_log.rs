@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::log::{BatchSize, LateWindow};
-use super::mapping::{Scope, Target, Value, form, invisible_locks, mapping};
-use super::objectives::{Observation, RunLogObjectives};
-use super::values::{ColumnName, DurationColumn, Outcome, OutcomeRules, TimeColumn};
+use crate::config::log::{BatchSize, LateWindow};
+use crate::config::mapping::{Scope, Target, Value, form, invisible_locks, mapping};
+use crate::config::objectives::{Observation, RunLogObjectives};
+use crate::config::values::{ColumnName, DurationColumn, Outcome, OutcomeRules, TimeColumn};
 use crate::duration::{self, DAY};
 use crate::yaml::{Bounds, Checker, Field, Located, Spanned};
 
