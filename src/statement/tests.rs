@@ -20,7 +20,7 @@ use super::{
 };
 use crate::config::{self, Config, Environment, ReadMode, TargetConfig};
 use crate::limits::GAPS_PER_SAMPLE;
-use crate::statement::templates::{environment, files};
+use crate::statement::templates::{self, environment};
 
 const DIALECTS: [Dialect; 2] = [Dialect::Mssql, Dialect::Sqlite];
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -85,9 +85,9 @@ fn every_template_is_known_and_can_be_parsed() {
             files.insert(format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap()));
         }
     }
-    let known: BTreeSet<String> = files().map(|(name, _)| name.to_owned()).collect();
+    let known: BTreeSet<String> = templates::files().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(known, files);
-    for (name, text) in files() {
+    for (name, text) in templates::files() {
         for dialect in DIALECTS {
             let parsed = environment(dialect).template_from_named_str(name, text).map(|_| ());
             parsed.unwrap_or_else(|error| panic!("{name}: {error:#}"));
