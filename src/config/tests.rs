@@ -99,3 +99,15 @@ fn mssql_file(keys: &str) -> String {
 
 /// The keys of a login, but for the password.
 const LOGIN: &str = "host: db1\ndatabase: Orders\nuser: sqlqueue\n";
+
+/// Fails unless a file of the project says what it should. Run with UPDATE_GOLDEN=1 it writes the file.
+#[track_caller]
+fn assert_current(file: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
+        std::fs::write(&path, expected).unwrap();
+    }
+    let current = std::fs::read_to_string(&path).unwrap_or_default();
+    let remedy = "update it with `UPDATE_GOLDEN=1 cargo test --lib config`";
+    assert!(current == expected, "{file} is not what the code says; {remedy}");
+}

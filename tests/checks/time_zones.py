@@ -1,4 +1,4 @@
-"""Writes src/config/time_zone/windows_zones.txt, to standard output, from CLDR's JSON.
+"""Writes src/config/values/time_zone/windows_zones.txt, to standard output, from CLDR's JSON.
 
 Usage: time_zones.py NODE_MODULES, a folder with the npm packages cldr-core and cldr-bcp47 of one version.
 

@@ -1,16 +1,11 @@
 //! Presets: that they are right, and how a file overrides them.
 
-use std::collections::{BTreeMap, HashSet};
-use std::time::Duration;
+use std::collections::HashSet;
 
 use super::{
-    MSSQL, SQLITE, attempt_log, config, control_table, errors, queue, queue_errors, run_log, run_log_errors,
-    with_target,
+    MSSQL, SQLITE, assert_current, config, errors, queue, queue_errors, run_log, run_log_errors, with_target,
 };
-use crate::config::{
-    AttemptOutcome, Attempts, AttemptsCount, DurationUnit, Lease, MappedState, MaxAttempts, Outcome,
-    OutcomeTest, RowState, TableName, TargetKind, TimeColumn, TimeEncoding, TimeZone, presets,
-};
+use crate::config::{Lease, TableName, TargetKind, TimeColumn, TimeEncoding, TimeZone, presets};
 
 fn column(name: &str, zone: TimeZone) -> TimeColumn {
     TimeColumn {
@@ -28,11 +23,6 @@ fn utc(name: &str) -> Option<TimeColumn> {
 
 fn table(name: &str) -> TableName {
     TableName(vec![name.to_owned()])
-}
-
-fn states(pairs: &[(&str, MappedState)]) -> RowState {
-    let map = pairs.iter().map(|(value, state)| ((*value).to_owned(), *state)).collect::<BTreeMap<_, _>>();
-    RowState::Column { column: "State".into(), map }
 }
 
 #[test]
@@ -61,132 +51,15 @@ fn the_names_of_presets_are_unique() {
 }
 
 #[test]
-fn the_lease_preset_maps_the_whole_table() {
-    use MappedState::{Done, Failed, Ready, Running};
-    let queue = queue("preset: lease");
-    assert_eq!(queue.target.table, table("JobQueue"));
-    assert_eq!(queue.state, states(&[("R", Ready), ("W", Running), ("D", Done), ("F", Failed)]));
-    assert_eq!(
-        queue.lease,
-        Lease::Until {
-            column: column("LeaseUntil", TimeZone::Utc),
-            token: Some("ClaimToken".into()),
-            tolerance: Duration::ZERO
-        }
-    );
-    assert_eq!(queue.claimed_at, utc("ClaimedAt"));
-    assert_eq!(queue.available_at, utc("AvailableAt"));
-    assert_eq!(queue.enqueued_at, utc("EnqueuedAt"));
-    assert_eq!(queue.attempts, Some(Attempts { column: "Attempts".into(), counts: AttemptsCount::Claims }));
-    assert_eq!(queue.max_attempts, Some(MaxAttempts::Column { column: "MaxAttempts".into() }));
-}
-
-#[test]
-fn the_minimal_lease_preset_knows_no_times() {
-    use MappedState::{Done, Ready, Running};
-    let queue = queue("preset: lease_minimal");
-    assert_eq!(queue.target.table, table("QueueDemo"));
-    assert_eq!(queue.state, states(&[("R", Ready), ("W", Running), ("D", Done)]));
-    assert!(matches!(queue.lease, Lease::Until { token: Some(_), .. }));
-    assert_eq!((queue.claimed_at, queue.available_at, queue.enqueued_at), (None, None, None));
-    assert_eq!((queue.attempts, queue.max_attempts), (None, None));
-}
-
-#[test]
-fn the_transactional_presets_hold_ready_rows_only() {
-    let rowlock = queue("preset: transactional");
-    assert_eq!(rowlock.target.table, table("WorkQueue"));
-    assert_eq!(rowlock.state, RowState::Constant(MappedState::Ready));
-    assert_eq!((rowlock.lease, rowlock.enqueued_at), (Lease::RowLock, utc("EnqueuedAt")));
-    let owner = queue("preset: transactional_owner");
-    assert_eq!(owner.target.table, table("TransactionQueue"));
-    assert_eq!(owner.state, RowState::Constant(MappedState::Ready));
-    assert_eq!((owner.lease, owner.enqueued_at), (Lease::Owner { column: "TranId".into() }, None));
-}
-
-#[test]
-fn the_enqueue_log_preset_reads_the_lease_queue_by_its_id() {
-    let log = config(&with_target(SQLITE, "enqueue_logs", "preset: enqueue_log"))
-        .sources
-        .remove(0)
-        .enqueue_logs
-        .remove(0);
-    assert_eq!(log.target.table, queue("preset: lease").target.table);
-    assert_eq!((log.id.as_str(), log.queue_label), ("JobId", None));
-    assert_eq!(log.enqueued_at, utc("EnqueuedAt"));
-}
-
-#[test]
-fn the_attempt_log_preset_maps_the_whole_table() {
-    let log = attempt_log("preset: attempt_log");
-    assert_eq!(log.target.table, table("JobAttempt"));
-    assert_eq!((log.id.as_str(), log.queue_label, log.attempt), ("AttemptId", None, Some("Attempt".into())));
-    assert_eq!((log.started_at, log.ended_at), (utc("StartedAt"), utc("EndedAt")));
-    assert_eq!(log.enqueued_at, utc("EnqueuedAt"));
-    let duration = log.duration.unwrap();
-    assert_eq!((duration.column.as_str(), duration.unit), ("DurationMs", DurationUnit::Ms));
-    let rules: Vec<_> = log.outcome.rules.into_iter().map(|rule| (rule.test, rule.outcome)).collect();
-    let equals = |text: &str| OutcomeTest::Equals(text.to_owned());
-    assert_eq!(
-        rules,
-        [
-            (equals("ok"), AttemptOutcome::Ok),
-            (equals("error"), AttemptOutcome::Error),
-            (equals("lost"), AttemptOutcome::Lost)
-        ]
-    );
-    assert_eq!(log.outcome.default, AttemptOutcome::Error);
-}
-
-#[test]
-fn the_run_log_presets_tell_every_outcome() {
-    let english = run_log("preset: notification_run_log");
-    assert_eq!(english.target.table, table("RunLog"));
-    assert_eq!((english.id.as_str(), english.step.as_str()), ("RunLogId", "Step"));
-    assert_eq!(english.run_step.as_deref(), Some("run"));
-    assert_eq!((english.start, english.end), (utc("StartedAt"), utc("EndedAt")));
-    assert_eq!(english.candidates.as_deref(), Some("Candidates"));
-    let rules: Vec<_> = english.outcome.rules.into_iter().map(|rule| (rule.test, rule.outcome)).collect();
-    let equals = |text: &str| OutcomeTest::Equals(text.to_owned());
-    assert_eq!(
-        rules,
-        [
-            (equals("ok"), Outcome::Ok),
-            (equals("warning"), Outcome::Warning),
-            (equals("skipped"), Outcome::Skipped),
-            (equals("error"), Outcome::Error)
-        ]
-    );
-
-    let polish = run_log("preset: notification_run_log_pl");
-    assert_eq!(polish.target.table, table("tabela_przebiegow"));
-    assert_eq!((polish.id.as_str(), polish.step.as_str()), ("id_przebiegu", "krok"));
-    assert_eq!(polish.start, Some(column("start", TimeZone::Server)));
-    assert_eq!(polish.end, Some(column("koniec", TimeZone::Server)));
-    assert_eq!(polish.duration.unwrap().unit, DurationUnit::Ms);
-    let rules: Vec<_> = polish.outcome.rules.into_iter().map(|rule| (rule.test, rule.outcome)).collect();
-    let like = |text: &str| OutcomeTest::Like(text.to_owned());
-    assert_eq!(
-        rules,
-        [
-            (like("POMINIETY%"), Outcome::Skipped),
-            (like("BLAD%"), Outcome::Error),
-            (OutcomeTest::IsNull, Outcome::Ok)
-        ]
-    );
-    assert_eq!(polish.outcome.default, Outcome::Warning);
-}
-
-#[test]
-fn the_control_table_presets_map_the_kind_and_the_time() {
-    let english = control_table("preset: notification_control");
-    assert_eq!(english.target.table, table("NotificationControl"));
-    assert_eq!((english.id.as_str(), english.kind.as_str()), ("NotificationId", "Kind"));
-    assert_eq!(english.at, utc("CreatedAt"));
-    let polish = control_table("preset: notification_control_pl");
-    assert_eq!(polish.target.table, table("tabela_powiadomien"));
-    assert_eq!((polish.id.as_str(), polish.kind.as_str()), ("id_powiadomienia", "rodzaj"));
-    assert_eq!(polish.at, Some(column("kiedy", TimeZone::Server)));
+fn every_preset_comes_to_what_the_golden_file_shows() {
+    let lists = TargetKind::ALL.iter().map(|kind| {
+        let of_kind = presets().iter().filter(|preset| preset.kind == *kind);
+        let targets: String =
+            of_kind.map(|preset| format!("      - {{ name: {0}, preset: {0} }}\n", preset.name)).collect();
+        format!("    {kind}:\n{targets}")
+    });
+    let file = format!("sources:\n  - name: presets\n    {MSSQL}\n{}", lists.collect::<String>());
+    assert_current("tests/golden/presets.yaml", &config(&file).to_yaml().unwrap());
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! The key tables of the documentation and the JSON schema, both made from the tables of keys.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::{SQLITE, config};
+use super::{SQLITE, assert_current, config};
 use crate::config::objectives::{Objective, Objectives};
 use crate::config::{ConfigForm, TargetKind};
 
@@ -157,18 +156,6 @@ fn reference() -> String {
         section(title, table(definition(&schema, form), &none, |_| true));
     }
     text
-}
-
-/// Fails unless a file of the project says what it should. Run with UPDATE_GOLDEN=1 it writes the file.
-#[track_caller]
-fn assert_current(file: &str, expected: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
-        std::fs::write(&path, expected).unwrap();
-    }
-    let current = std::fs::read_to_string(&path).unwrap_or_default();
-    let remedy = "update it with `UPDATE_GOLDEN=1 cargo test --lib reference`";
-    assert!(current == expected, "{file} is not what the code says; {remedy}");
 }
 
 #[test]

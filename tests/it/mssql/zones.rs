@@ -46,7 +46,7 @@ async fn a_named_zone_takes_the_offset_of_the_row_s_own_date(db: Backend) {
 }
 
 async fn every_zone_of_the_table_is_known_to_the_server(db: Backend) {
-    let table = project_file("src/config/time_zone/windows_zones.txt");
+    let table = project_file("src/config/values/time_zone/windows_zones.txt");
     let names = table.lines().filter(|line| !line.starts_with(['#', '-']));
     let names: Vec<&str> = names.map(|line| line.split_once(": ").unwrap().0).collect();
     let text = "SELECT CAST(name AS NVARCHAR(200)) AS name FROM sys.time_zone_info";
