@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::harness::{Fake, Server, protected};
 use crate::config::{Secret, WebConfig, WebUser};
 use crate::web::auth::BasicAuth;
-use crate::web::{Guard, Options};
+use crate::web::{Security, Options};
 
 const NONE: &str = "X-None: x";
 
@@ -24,7 +24,7 @@ fn basic(login: &str) -> String {
 
 /// The usual options behind these logins.
 fn with(auth: Option<BasicAuth>) -> Options {
-    protected(Guard::with_auth(WebConfig::default(), auth, None, Duration::ZERO))
+    protected(Security::with_auth(WebConfig::default(), auth, None, Duration::ZERO))
 }
 
 /// A server whose hashes are the passwords themselves, and how often one was verified.
