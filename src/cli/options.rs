@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{Failure, GRACE, LogFormat, LogLevel};
-use crate::config::{self, Config, ConfigError, Environment, WebConfig, WebConfigFile};
+use crate::config::{self, Config, ConfigError, Environment};
+use crate::web::config::{WebConfig, WebConfigFile};
 use crate::web::{self, Security, TelemetryPath};
 
 /// The configuration: databases and tables.
@@ -105,6 +106,10 @@ impl WebConfigOptions {
 impl WebOptions {
     /// The options of the web server.
     pub(super) fn with(&self, security: Security) -> web::Options {
-        web::Options { telemetry_path: self.telemetry_path.clone(), grace: GRACE, ..web::Options::new(security) }
+        web::Options {
+            telemetry_path: self.telemetry_path.clone(),
+            grace: GRACE,
+            ..web::Options::new(security)
+        }
     }
 }

@@ -20,9 +20,7 @@ mod source;
 pub(crate) mod target;
 #[cfg(test)]
 mod tests;
-mod validate;
 mod values;
-mod web;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,7 +48,6 @@ pub use self::values::{
     Lease, Lookup, MappedColumn, MappedState, MaxAttempts, Outcome, OutcomeRule, OutcomeRules, OutcomeTest,
     OutcomeWord, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
 };
-pub use self::web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 pub(crate) use crate::duration;
 pub use crate::environment::Environment;
 pub use crate::secret::Secret;

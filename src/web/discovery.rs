@@ -54,10 +54,8 @@ pub(super) fn list(head: &request::Parts, scheme: &'static str, sources: Vec<Str
         let hint = "the request does not say how this exporter is reached: it has no Host header\n";
         return plain(StatusCode::BAD_REQUEST, hint);
     };
-    let group = |target| TargetGroup {
-        targets: [address.clone()],
-        labels: Labels { scheme, path: PROBE, target },
-    };
+    let group =
+        |target| TargetGroup { targets: [address.clone()], labels: Labels { scheme, path: PROBE, target } };
     let groups: Vec<TargetGroup> = sources.into_iter().map(group).collect();
     match serde_json::to_string(&groups) {
         Ok(list) => reply(StatusCode::OK, JSON, list),

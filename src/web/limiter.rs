@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 
-use crate::config::RateLimit;
+use super::config::RateLimit;
 
 /// Admits a burst of requests, and then one per interval.
 #[derive(Debug)]

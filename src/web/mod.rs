@@ -7,6 +7,7 @@
 
 mod auth;
 mod bind;
+pub mod config;
 mod connection;
 mod connections;
 mod discovery;

@@ -11,8 +11,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_rustls::rustls::ServerConfig;
 
 use super::auth::BasicAuth;
+use super::config::{WebConfig, WebConfigFile};
 use super::limiter::Limiter;
-use crate::config::{WebConfig, WebConfigFile};
 
 /// The minimum time between two checks of the file for changes. A check reads a few small files.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);

@@ -8,9 +8,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::harness::{Fake, Server, protected};
-use crate::config::{Secret, WebConfig, WebUser};
+use crate::secret::Secret;
 use crate::web::auth::BasicAuth;
-use crate::web::{Security, Options};
+use crate::web::config::{WebConfig, WebUser};
+use crate::web::{Options, Security};
 
 const NONE: &str = "X-None: x";
 

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 
 use super::harness::{Fake, Server, protected};
 use super::tls::{FOLDER, client, try_client};
-use crate::config::{Environment, WebConfigFile};
+use crate::environment::Environment;
 use crate::web::Security;
+use crate::web::config::WebConfigFile;
 
 const PAIR: &str = "tls_server_config: { cert_file: server.crt, key_file: server.key }\n";
 

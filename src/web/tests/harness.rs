@@ -12,10 +12,10 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::config::WebConfig;
 use crate::state::State;
+use crate::web::config::WebConfig;
 use crate::web::page::{self, Now, PageError};
-use crate::web::{Format, Security, Options, Page, Pages, serve};
+use crate::web::{Format, Options, Page, Pages, Security, serve};
 
 type Metrics = dyn Fn(Format) -> Result<String, fmt::Error> + Send + Sync;
 
@@ -78,7 +78,13 @@ pub(super) fn patient() -> Options {
 /// The same for pages that are protected.
 pub(super) fn protected(security: Security) -> Options {
     let hour = Duration::from_secs(3600);
-    Options { head_timeout: hour, write_timeout: hour, grace: hour, idle_grace: hour, ..Options::new(security) }
+    Options {
+        head_timeout: hour,
+        write_timeout: hour,
+        grace: hour,
+        idle_grace: hour,
+        ..Options::new(security)
+    }
 }
 
 pub(super) struct Server {

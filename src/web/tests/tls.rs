@@ -17,8 +17,9 @@ use tokio_rustls::rustls::{
 
 use super::harness::{Client, Fake, Server, patient, protected};
 use super::{SOON, TEXT};
-use crate::config::{Environment, parse_web};
-use crate::web::{Security, Options};
+use crate::environment::Environment;
+use crate::web::config::parse;
+use crate::web::{Options, Security};
 
 pub(super) const BOTH: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
 
@@ -29,7 +30,7 @@ pub(super) const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixt
 pub(super) fn options(more: &str) -> Options {
     let yaml = format!("tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n{more}");
     let file = Path::new(FOLDER).join("web.yml");
-    let config = parse_web(&yaml, &file, &Environment::process()).unwrap();
+    let config = parse(&yaml, &file, &Environment::process()).unwrap();
     protected(Security::fixed(config).unwrap())
 }
 
