@@ -36,14 +36,21 @@ struct Labels {
     target: String,
 }
 
-/// The source that a probe asks for; otherwise the response that says what is wrong.
-pub(super) fn probed_source(head: &request::Parts, sources: &[String]) -> Result<String, Response<Bytes>> {
+/// The source that a probe asks for.
+///
+/// # Errors
+///
+/// The status and the text to answer with.
+pub(super) fn probed_source(
+    head: &request::Parts,
+    sources: &[String],
+) -> Result<String, (StatusCode, &'static str)> {
     let Some(source) = target(head.uri.query().unwrap_or_default()) else {
         let hint = "which source? name one: /probe?target=NAME; /sd lists them\n";
-        return Err(plain(StatusCode::BAD_REQUEST, hint));
+        return Err((StatusCode::BAD_REQUEST, hint));
     };
     if !sources.contains(&source) {
-        return Err(plain(StatusCode::NOT_FOUND, "no source has this name; /sd lists them\n"));
+        return Err((StatusCode::NOT_FOUND, "no source has this name; /sd lists them\n"));
     }
     Ok(source)
 }

@@ -153,7 +153,7 @@ impl Site {
             Ok(source) => {
                 self.metrics(&head.headers, move |pages, format| pages.probe(&source, format)).await
             }
-            Err(refusal) => refusal,
+            Err((status, hint)) => plain(status, hint),
         }
     }
 
