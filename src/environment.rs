@@ -5,12 +5,11 @@ pub(crate) mod trace;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use self::trace::Trace;
+use self::trace::{Trace, disk};
 use crate::secret::Secret;
 
 /// Where systemd puts the credentials of a unit.
@@ -204,13 +203,6 @@ impl Environment {
         }
         content
     }
-}
-
-/// The bytes of a file on the disk; of one that is longer than `limit`, one more than that.
-pub(crate) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;
-    Ok(content)
 }
 
 fn is_longer(bytes: &[u8], limit: u64) -> bool {

@@ -15,7 +15,7 @@ pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     let CheckArgs { config: options, web_config, .. } = arguments;
     let config = options.load(&Environment::process())?;
     // Its errors are the same as at a start.
-    web_config.guard()?;
+    web_config.security()?;
     let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();
     print(&format!(
         "{}: the configuration is valid: {}, {}\n",

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: DemoArgs) -> Result<ExitCode, Failure> {
         let after = incident_after.unwrap_or(incident.facts().after.div_f64(speed));
         Episode { incident, after, lasting: incident_for }
     });
-    let server = web.with(web_config.guard()?);
+    let server = web.with(web_config.security()?);
     let demo_options = |folder| DemoOptions { folder, seed, speed, episode };
     match folder {
         Some(folder) => run_in(&web, server, &demo_options(folder), "the files stay")?,

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{Failure, GRACE, LogFormat, LogLevel};
-use crate::config::{self, Config, ConfigError, Environment, WebConfig, WebConfigFile};
-use crate::web::{self, Guard, TelemetryPath};
+use crate::config::{self, Config, ConfigError, Environment};
+use crate::web::config::{WebConfig, WebConfigFile};
+use crate::web::{self, Security, TelemetryPath};
 
 /// The configuration: databases and tables.
 #[derive(Debug, Args)]
@@ -91,20 +92,24 @@ fn is_missing(error: &ConfigError) -> bool {
 
 impl WebConfigOptions {
     /// The access rules of the web server, from the web configuration if there is one.
-    pub(super) fn guard(&self) -> Result<Guard, Failure> {
+    pub(super) fn security(&self) -> Result<Security, Failure> {
         Ok(match &self.web_config_file {
             Some(file) => {
                 let (file, config) = WebConfigFile::open(file, &Environment::process())?;
-                Guard::following(file, config)?
+                Security::following(file, config)?
             }
-            None => Guard::fixed(WebConfig::default())?,
+            None => Security::fixed(WebConfig::default())?,
         })
     }
 }
 
 impl WebOptions {
     /// The options of the web server.
-    pub(super) fn with(&self, guard: Guard) -> web::Options {
-        web::Options { telemetry_path: self.telemetry_path.clone(), grace: GRACE, ..web::Options::new(guard) }
+    pub(super) fn with(&self, security: Security) -> web::Options {
+        web::Options {
+            telemetry_path: self.telemetry_path.clone(),
+            grace: GRACE,
+            ..web::Options::new(security)
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::web;
 
 pub(super) fn run(arguments: &ServeArgs) -> Result<ExitCode, Failure> {
     let config = arguments.config.load(&Environment::process())?;
-    let web = arguments.web.with(arguments.web_config.guard()?);
+    let web = arguments.web.with(arguments.web_config.security()?);
     block_on(serve(arguments, config, web))?;
     Ok(ExitCode::SUCCESS)
 }

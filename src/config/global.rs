@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::SAMPLE_INTERVALS;
-use super::mapping::form;
 use super::objectives::{Objectives, ObjectivesForm};
 use crate::duration::{self, DAY, HOUR};
+use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Field, Resolved};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(15);

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::mapping::Scope;
 use super::values::Value;
+use crate::config::scope::Scope;
 use crate::duration::{self, DAY};
 use crate::limits::{GAPS_PER_SAMPLE, MAX_RESULT_ROWS};
 use crate::yaml::{Bounds, Checker, Field, Spanned};

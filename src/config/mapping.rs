@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::TargetKind;
-pub(crate) use super::common_keys::{CommonKeys, Target};
+pub(crate) use super::common_keys::CommonKeys;
+use super::common_keys::Target;
 use super::presets;
-pub(crate) use super::scope::{Backend, Scope, invisible_locks};
-pub(crate) use super::values::Value;
+use super::scope::Scope;
 use crate::yaml::{self, Checker, Field, List, Located, Location, Names, Spanned, suggest};
 
 /// A target as it is written, which can take what it lacks from a preset. [`mapping!`] implements it.
@@ -46,32 +46,6 @@ pub(crate) trait Configured {
     type Form: Mapping;
 }
 
-/// Declares a mapping as it is written: each key a [`Field`], all of them optional.
-macro_rules! form {
-    (
-        $(#[$meta:meta])*
-        pub struct $Form:ident $(<$T:ident>)? {
-            $($(#[$key_meta:meta])* $key:ident: $type:ty,)*
-        }
-    ) => {
-        #[derive(Debug, serde::Deserialize)]
-        #[cfg_attr(test, derive(schemars::JsonSchema))]
-        #[serde(default, deny_unknown_fields)]
-        $(#[$meta])*
-        pub(crate) struct $Form $(<$T>)? {
-            $($(#[$key_meta])* pub(crate) $key: $type,)*
-        }
-
-        // Not derived, since a type parameter need not have a default.
-        impl $(<$T>)? Default for $Form $(<$T>)? {
-            fn default() -> Self {
-                Self { $($key: $crate::yaml::Setting::Absent,)* }
-            }
-        }
-    };
-}
-pub(crate) use form;
-
 /// Declares a kind of target by the table of its keys.
 ///
 /// A line is `maps NEED key: Type` for a key that says what a column means, or `keeps NEED key: Type`
@@ -101,7 +75,7 @@ macro_rules! mapping {
             $($(#[$key_meta])* pub $key: $crate::config::mapping::mapping!(@model $need $type),)*
         }
 
-        $crate::config::mapping::form! {
+        $crate::yaml::form! {
             pub struct $Form {
                 /// The value of the label that names the target; unique in its list.
                 name: $crate::yaml::Field<String>,
@@ -114,9 +88,9 @@ macro_rules! mapping {
                 sample_interval: $crate::yaml::Field<String>,
                 /// Columns that must hold a constant: `where: { Hub: default, Type: 1 }`.
                 #[serde(rename = "where")]
-                filter: $crate::yaml::Field<<$crate::config::Filter as $crate::config::mapping::Value>::Yaml>,
+                filter: $crate::yaml::Field<<$crate::config::Filter as $crate::config::values::Value>::Yaml>,
                 /// What must hold for an answer to be believed, see [probes](configuration.md#probes).
-                probe: $crate::yaml::Field<<$crate::config::Probe as $crate::config::mapping::Value>::Yaml>,
+                probe: $crate::yaml::Field<<$crate::config::Probe as $crate::config::values::Value>::Yaml>,
                 /// How rows that somebody has locked are read, `readpast` or `read_committed`; without it,
                 /// `global.read_mode`. See [read modes](configuration.md#read-modes).
                 read_mode: $crate::yaml::Field<$crate::config::ReadMode>,
@@ -179,7 +153,7 @@ macro_rules! mapping {
                 self,
                 at: $crate::yaml::Location,
                 checker: &mut $crate::yaml::Checker<'_>,
-                scope: &$crate::config::mapping::Scope,
+                scope: &$crate::config::scope::Scope,
                 target: Option<$crate::config::Target>,
             ) -> Option<$Model> {
                 let locations = Locations { target: at, $($key: self.$key.location(),)* };
@@ -201,7 +175,7 @@ macro_rules! mapping {
             #[must_use]
             pub fn columns(&self) -> Vec<$crate::config::MappedColumn<'_>> {
                 #[allow(unused_imports)]
-                use $crate::config::mapping::Value as _;
+                use $crate::config::values::Value as _;
                 let mut columns = Vec::new();
                 $($crate::config::mapping::mapping!(@columns $need self.$key, $key, columns);)*
                 self.target.columns(&mut columns);
@@ -221,7 +195,7 @@ macro_rules! mapping {
     };
 
     (@form objectives $type:ty) => { <$type as $crate::config::objectives::ObjectiveSet>::Form };
-    (@form $need:ident $type:ty) => { <$type as $crate::config::mapping::Value>::Yaml };
+    (@form $need:ident $type:ty) => { <$type as $crate::config::values::Value>::Yaml };
 
     (@model optional $type:ty) => { Option<$type> };
     (@model $need:ident $type:ty) => { $type };
@@ -230,16 +204,16 @@ macro_rules! mapping {
     (@maps keeps $field:expr) => { false };
 
     (@check optional $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident) => {
-        $field.given().and_then(|yaml| <$type as $crate::config::mapping::Value>::check($checker, yaml, $scope))
+        $field.given().and_then(|yaml| <$type as $crate::config::values::Value>::check($checker, yaml, $scope))
     };
     (@check required $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $remedy:expr) => {
         $checker
             .required($field, $at, stringify!($key), &$crate::config::presets::or_preset($remedy, Self::KIND))
-            .and_then(|yaml| <$type as $crate::config::mapping::Value>::check($checker, yaml, $scope))
+            .and_then(|yaml| <$type as $crate::config::values::Value>::check($checker, yaml, $scope))
     };
     (@check default $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $default:expr) => {
         match $field.given() {
-            Some(yaml) => <$type as $crate::config::mapping::Value>::check($checker, yaml, $scope),
+            Some(yaml) => <$type as $crate::config::values::Value>::check($checker, yaml, $scope),
             None => Some($default),
         }
     };

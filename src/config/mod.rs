@@ -17,9 +17,7 @@ mod scope;
 mod source;
 #[cfg(test)]
 mod tests;
-mod validate;
 mod values;
-mod web;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,7 +41,6 @@ pub use self::values::{
     Lease, Lookup, MappedColumn, MappedState, MaxAttempts, Outcome, OutcomeRule, OutcomeRules, OutcomeTest,
     OutcomeWord, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
 };
-pub use self::web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 pub(crate) use crate::duration;
 pub use crate::environment::Environment;
 pub use crate::secret::Secret;
@@ -51,9 +48,9 @@ use crate::yaml;
 pub use crate::yaml::{ConfigError, InvalidFile, Problem};
 
 use self::global::GlobalForm;
-use self::mapping::form;
 use self::source::SourceForm;
 use crate::duration::DAY;
+use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Field, List, Located, Location, Names};
 
 /// Below this a sampler is a load test, and above it nobody is told in time.

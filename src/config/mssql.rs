@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::mapping::form;
 use crate::secret::Secret;
+use crate::yaml::form;
 use crate::yaml::{Checker, Field, Located, Location, Spanned};
 
 /// The port of a default instance.

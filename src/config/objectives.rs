@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::mapping::form;
 use crate::duration::{DAY, HOUR};
+use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Constant, Field};
 pub use value::Ratio;
 use value::{NONE, ObjectiveValue};

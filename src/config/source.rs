@@ -7,10 +7,12 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::kinds::for_each_log_kind;
-use super::mapping::{Backend, Configured, Scope, form};
 use super::mssql::{Mssql, MssqlForm};
 use super::objectives::{ObjectiveSet, SourceObjectives, SourceObjectivesForm};
 use super::{Global, Queue, TargetKind};
+use crate::config::mapping::Configured;
+use crate::config::scope::{Backend, Scope};
+use crate::yaml::form;
 use crate::yaml::{Checker, Field, List, Located, Names, Resolved, Spanned};
 
 /// How to reach a database.

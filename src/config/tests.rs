@@ -20,7 +20,6 @@ mod run_log;
 mod source;
 mod target;
 mod values;
-mod web;
 
 use std::path::Path;
 

@@ -1,19 +1,19 @@
-//! What was read of the disk, so that a change can be seen.
+//! Change detection: which files were read, with a digest of each.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest::{SHA256, digest};
 
-use super::disk;
-
-/// Files with what they held. The contents themselves are not kept: some are secrets.
+/// The files that were read, and digests of their contents. The contents are not kept: some are secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trace(BTreeMap<PathBuf, Reading>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reading {
-    /// How much of the file was read at most, in bytes.
+    /// The most that was read of the file, in bytes.
     limit: u64,
     /// A digest of the content; `None` when it could not be read.
     digest: Option<Vec<u8>>,
@@ -25,7 +25,7 @@ impl Trace {
         self.0.insert(path.to_owned(), Reading { limit, digest });
     }
 
-    /// Whether any of the files is not what it was.
+    /// Whether any of the files has changed.
     pub(crate) fn is_outdated(&self) -> bool {
         let mut now = Self::default();
         for (path, reading) in &self.0 {
@@ -33,4 +33,11 @@ impl Trace {
         }
         now != *self
     }
+}
+
+/// The bytes of a file on the disk; of one that is longer than `limit`, one more than that.
+pub(super) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    Ok(content)
 }

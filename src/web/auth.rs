@@ -12,7 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::header::{self, HeaderMap};
 use tokio::sync::Semaphore;
 
-use crate::config::{Secret, WebUser};
+use super::config::WebUser;
+use crate::secret::Secret;
 
 /// Passwords verified at the same time; more logins wait for their turn. bcrypt is made to cost
 /// processor time, and a stranger must not take it from the samplers.

@@ -109,7 +109,7 @@ pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, BindError> {
                 let found = lookup_host((name, port)).await;
                 let found =
                     found.map_err(|source| BindError::Resolve { address: address.clone(), source })?;
-                every_address(found.collect()).await
+                every_address(found).await
             }
         };
         listeners.extend(bound.map_err(|source| BindError::refused(address, source))?);
@@ -166,33 +166,14 @@ async fn all_addresses(port: u16) -> io::Result<Vec<TcpListener>> {
     }
 }
 
-/// How often the system may choose a port that turns out to be taken on another address of the host.
-const PORT_DRAWS: usize = 16;
-
-/// All addresses a name stands for, on one port.
-async fn every_address(found: Vec<SocketAddr>) -> io::Result<Vec<TcpListener>> {
-    let chosen_by_the_system = found.iter().all(|address| address.port() == 0);
-    let mut draws = 1;
-    loop {
-        match one_port(&found).await {
-            Err(error)
-                if error.kind() == io::ErrorKind::AddrInUse && chosen_by_the_system && draws < PORT_DRAWS =>
-            {
-                draws += 1;
-            }
-            bound => return bound,
-        }
-    }
-}
-
-/// One attempt at that. Families that this machine does not have are passed over, as `localhost`
-/// often resolves to `::1` where IPv6 is switched off, but one has to work.
-async fn one_port(found: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
+/// All addresses that a host name stands for. Families that this machine does not have are skipped, as
+/// `localhost` often resolves to `::1` where IPv6 is switched off, but at least one must work.
+async fn every_address(found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut unavailable = None;
     let mut port = None;
     let mut seen = Vec::new();
-    for mut address in found.iter().copied() {
+    for mut address in found {
         if seen.contains(&address.ip()) {
             continue;
         }

@@ -1,40 +1,43 @@
-//! One client, from the handshake to the end.
+//! One client connection, from the TLS handshake to its end.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::Request;
 use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::places::Place;
-use super::protection::Guard;
+use super::connections::{Connection, ResponseBody};
 use super::routes::Site;
+use super::security::Security;
 use super::write_limit::WriteLimit;
 
-/// The most a request line and its headers may take together; a longer head is answered 431.
+/// The maximum size of a request line together with its headers, in bytes; a longer head is answered
+/// with 431.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 
-/// Requests that one connection may have under way with HTTP/2.
+/// The maximum number of concurrent requests on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 8;
 
-/// What every connection needs.
-pub(super) struct Lobby {
+/// Serves connections; shared by all of them.
+pub(super) struct ConnectionHandler {
     pub(super) site: Arc<Site>,
-    pub(super) guard: Guard,
+    pub(super) security: Security,
     /// See [`super::Options::head_timeout`].
     pub(super) head_timeout: Duration,
     /// See [`super::Options::write_timeout`].
     pub(super) write_timeout: Duration,
-    /// Cancelled when the server winds down.
+    /// Cancelled when the server shuts down.
     pub(super) closing: CancellationToken,
 }
 
@@ -45,99 +48,94 @@ pub(super) enum EarlyEnd {
     Handshake(io::Error),
     #[error("the TLS handshake took too long")]
     SlowHandshake,
-    #[error("nothing was asked for too long")]
-    Silent,
-    #[error("it had been silent for longest when another client came")]
-    MadeRoom,
+    #[error("no request came for too long")]
+    Idle,
+    #[error("it was the longest idle connection when another client came")]
+    Evicted,
     #[error("{0}")]
-    Http(#[from] hyper::Error),
+    Http(Box<dyn Error + Send + Sync>),
 }
 
-impl Lobby {
-    /// Serves a client to the end.
-    pub(super) async fn attend(
+impl ConnectionHandler {
+    /// Serves a client until its connection ends.
+    pub(super) async fn serve(
         &self,
         stream: TcpStream,
-        place: Arc<Place>,
+        connection: Arc<Connection>,
         watcher: Watcher,
     ) -> Result<(), EarlyEnd> {
         let served = tokio::select! {
-            served = self.serve(stream, &place, watcher) => served,
-            () = place.to_leave() => Err(EarlyEnd::MadeRoom),
+            served = self.handshake(stream, &connection, watcher) => served,
+            () = connection.evicted() => Err(EarlyEnd::Evicted),
         };
-        place.give_back();
+        connection.close();
         served
     }
 
-    async fn serve(&self, stream: TcpStream, place: &Arc<Place>, watcher: Watcher) -> Result<(), EarlyEnd> {
-        // Without it the end of a page may wait for an acknowledgement. Failing to set it costs
-        // that delay only.
+    async fn handshake(
+        &self,
+        stream: TcpStream,
+        connection: &Arc<Connection>,
+        watcher: Watcher,
+    ) -> Result<(), EarlyEnd> {
+        // Without this the end of a page may wait for an acknowledgement. A failure costs only that delay.
         let _ = stream.set_nodelay(true);
-        // Below TLS, so that it holds for the handshake and for the last goodbye too.
+        // Below TLS, so that the limit also covers the handshake and the closing alert.
         let stream = WriteLimit::new(stream, self.write_timeout);
-        let protection = self.guard.protection().await;
-        let Some(tls) = &protection.tls else {
-            return self.http1(stream, place, watcher).await;
+        let Some(tls) = self.security.settings().await.tls.clone() else {
+            return self.http(stream, false, connection, watcher).await;
         };
-        let handshake = tokio::time::timeout(self.head_timeout, tls.accept(stream));
+        let handshake = tokio::time::timeout(self.head_timeout, TlsAcceptor::from(tls).accept(stream));
         let stream = tokio::select! {
-            shaken = handshake => {
-                shaken.map_err(|_| EarlyEnd::SlowHandshake)?.map_err(EarlyEnd::Handshake)?
-            }
-            // Nothing was asked yet that would have to be finished.
+            done = handshake => done.map_err(|_| EarlyEnd::SlowHandshake)?.map_err(EarlyEnd::Handshake)?,
+            // There is no request yet that would have to be finished.
             () = self.closing.cancelled() => return Ok(()),
         };
-        if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-            self.http2(stream, place, watcher).await
-        } else {
-            self.http1(stream, place, watcher).await
-        }
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        self.http(stream, is_http2, connection, watcher).await
     }
 
-    async fn http1<S>(&self, stream: S, place: &Arc<Place>, watcher: Watcher) -> Result<(), EarlyEnd>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let mut builder = http1::Builder::new();
+    async fn http<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+        &self,
+        stream: S,
+        is_http2: bool,
+        connection: &Arc<Connection>,
+        watcher: Watcher,
+    ) -> Result<(), EarlyEnd> {
+        let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
+            .http1()
             .timer(TokioTimer::new())
             .header_read_timeout(self.head_timeout)
             .max_buf_size(MAX_HEAD_BYTES)
-            // `printf … | nc` ends its side before it reads: it still gets its answer.
+            // `printf … | nc` closes its side before it reads, and still gets its answer.
             .half_close(true);
-        let service = service_fn(|request| answer(Arc::clone(&self.site), Arc::clone(place), request));
-        Ok(watcher.watch(builder.serve_connection(TokioIo::new(stream), service)).await?)
-    }
-
-    async fn http2<S>(&self, stream: S, place: &Arc<Place>, watcher: Watcher) -> Result<(), EarlyEnd>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let mut builder = http2::Builder::new(TokioExecutor::new());
         builder
+            .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(MAX_STREAMS)
             .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX));
-        let (site, holder) = (Arc::clone(&self.site), Arc::clone(place));
-        let service = service_fn(move |request| answer(Arc::clone(&site), Arc::clone(&holder), request));
-        let served = watcher.watch(builder.serve_connection(TokioIo::new(stream), service));
+        let builder = if is_http2 { builder.http2_only() } else { builder.http1_only() };
+        let service = service_fn(|request| answer(Arc::clone(&self.site), Arc::clone(connection), request));
         tokio::select! {
-            served = served => Ok(served?),
-            // HTTP/2 has no end of a head to wait for, and pings would keep it open for ever.
-            () = place.silent_for(self.head_timeout) => Err(EarlyEnd::Silent),
+            served = watcher.watch(builder.serve_connection(TokioIo::new(stream), service)) => {
+                served.map_err(EarlyEnd::Http)
+            }
+            // HTTP/2 has no head to time out on, and pings could keep a connection open for ever.
+            () = connection.idle_for(self.head_timeout), if is_http2 => Err(EarlyEnd::Idle),
         }
     }
 }
 
-/// The body is never read: hyper drains what came along with the head, or else closes the connection
-/// after the response.
+/// Answers a request without reading its body: hyper drains what arrived with the head, or else closes
+/// the connection after the response.
 async fn answer(
     site: Arc<Site>,
-    place: Arc<Place>,
+    connection: Arc<Connection>,
     request: Request<Incoming>,
-) -> Result<hyper::Response<super::places::Answer>, Infallible> {
-    let answering = place.answering();
+) -> Result<hyper::Response<ResponseBody>, Infallible> {
+    let active = connection.begin_request();
     let (head, _body) = request.into_parts();
     let response = site.respond(head).await;
-    Ok(response.map(|body| answering.finished(body)))
+    Ok(response.map(|body| active.respond(body)))
 }

@@ -1,26 +1,23 @@
-//! One source at a time, and the list of them: for many databases behind one exporter, whose scrapes are
+//! Probes of one source, and service discovery: for an exporter of many databases whose scrapes are
 //! spread over several Prometheus servers or kept apart by label.
 //!
-//! `/probe?target=NAME` is the part of the metrics page that is about one source. `/sd` lists the
-//! sources in Prometheus' [HTTP service-discovery format][http-sd], each as a scrape of that page.
+//! `/probe?target=NAME` is the part of the metrics page for one source. `/sd` lists the sources in
+//! Prometheus' [HTTP service-discovery format][http-sd], each as a scrape of that page.
 //!
 //! [http-sd]: https://prometheus.io/docs/prometheus/latest/http_sd/
 
 use hyper::body::Bytes;
-use hyper::header::{self, HeaderValue};
+use hyper::header;
 use hyper::http::request;
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 
-use super::protection::Protection;
-use super::routes::{PLAIN, Site, reply};
+use super::response::{JSON, plain, reply};
 
-/// Where one source's series are.
+/// The path of the metrics of one source.
 pub(super) const PROBE: &str = "/probe";
-/// Where the sources are listed.
+/// The path of the list of sources.
 pub(super) const SERVICE_DISCOVERY: &str = "/sd";
-
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// An entry of the list: what to scrape, and with which labels.
 #[derive(Serialize)]
@@ -39,41 +36,39 @@ struct Labels {
     target: String,
 }
 
-impl Site {
-    /// The series of the source that the query names.
-    pub(super) async fn probe(&self, head: &request::Parts) -> Response<Bytes> {
-        let Some(source) = target(head.uri.query().unwrap_or_default()) else {
-            let hint = "which source? name one: /probe?target=NAME; /sd lists them\n";
-            return reply(StatusCode::BAD_REQUEST, PLAIN, hint);
-        };
-        if !self.pages().sources().contains(&source) {
-            return reply(StatusCode::NOT_FOUND, PLAIN, "no source has this name; /sd lists them\n");
-        }
-        self.series(&head.headers, move |pages, format| pages.probe(&source, format)).await
+/// The source that a probe asks for.
+///
+/// # Errors
+///
+/// The status and the text to answer with.
+pub(super) fn probed_source(
+    head: &request::Parts,
+    sources: &[String],
+) -> Result<String, (StatusCode, &'static str)> {
+    let Some(source) = target(head.uri.query().unwrap_or_default()) else {
+        let hint = "which source? name one: /probe?target=NAME; /sd lists them\n";
+        return Err((StatusCode::BAD_REQUEST, hint));
+    };
+    if !sources.contains(&source) {
+        return Err((StatusCode::NOT_FOUND, "no source has this name; /sd lists them\n"));
     }
+    Ok(source)
+}
 
-    /// The list of sources.
-    pub(super) fn service_discovery(
-        &self,
-        head: &request::Parts,
-        protection: &Protection,
-    ) -> Response<Bytes> {
-        let Some(address) = address(head) else {
-            let hint = "the request does not say how this exporter is reached: it has no Host header\n";
-            return reply(StatusCode::BAD_REQUEST, PLAIN, hint);
-        };
-        let scheme = if protection.tls.is_some() { "https" } else { "http" };
-        let group = |target| TargetGroup {
-            targets: [address.clone()],
-            labels: Labels { scheme, path: PROBE, target },
-        };
-        let groups: Vec<TargetGroup> = self.pages().sources().into_iter().map(group).collect();
-        match serde_json::to_string(&groups) {
-            Ok(list) => reply(StatusCode::OK, JSON, list),
-            Err(error) => {
-                tracing::error!(%error, "cannot write the list of sources");
-                reply(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, "the list could not be written\n")
-            }
+/// The list of sources, to be scraped with `scheme` from the address in the request.
+pub(super) fn list(head: &request::Parts, scheme: &'static str, sources: Vec<String>) -> Response<Bytes> {
+    let Some(address) = address(head) else {
+        let hint = "the request does not say how this exporter is reached: it has no Host header\n";
+        return plain(StatusCode::BAD_REQUEST, hint);
+    };
+    let group =
+        |target| TargetGroup { targets: [address.clone()], labels: Labels { scheme, path: PROBE, target } };
+    let groups: Vec<TargetGroup> = sources.into_iter().map(group).collect();
+    match serde_json::to_string(&groups) {
+        Ok(list) => reply(StatusCode::OK, JSON, list),
+        Err(error) => {
+            tracing::error!(%error, "cannot write the list of sources");
+            plain(StatusCode::INTERNAL_SERVER_ERROR, "the list could not be written\n")
         }
     }
 }
@@ -84,7 +79,7 @@ fn target(query: &str) -> Option<String> {
     pairs.find(|(key, value)| key == "target" && !value.is_empty()).map(|(_, value)| value.into_owned())
 }
 
-/// How the client reached this exporter, and so how Prometheus will.
+/// The address that the client used, and that Prometheus will use.
 fn address(head: &request::Parts) -> Option<String> {
     let authority = head.uri.authority().map(ToString::to_string);
     let host = || head.headers.get(header::HOST)?.to_str().ok().map(ToOwned::to_owned);

@@ -1,17 +1,17 @@
-//! How many requests are answered.
+//! Rate limit: a token bucket for requests.
 
 use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 
-use crate::config::RateLimit;
+use super::config::RateLimit;
 
-/// Lets a burst of requests through, and then one with each interval.
+/// Admits a burst of requests, and then one per interval.
 #[derive(Debug)]
 pub(super) struct Limiter {
     limit: RateLimit,
-    /// When the requests that were let through would have been over, had each waited for its
-    /// interval; never more than a whole burst ahead.
+    /// When the admitted requests would have finished, had each taken one interval; at most a whole
+    /// burst ahead of now.
     busy_until: Mutex<Instant>,
 }
 
@@ -24,13 +24,13 @@ impl Limiter {
         self.limit
     }
 
-    /// Goes on where another one of the same limit is.
-    pub(super) fn take_over(&mut self, other: &Self) {
+    /// Takes over the state of another limiter with the same limit.
+    pub(super) fn carry_over(&mut self, other: &Self) {
         let theirs = *other.busy_until.lock().unwrap_or_else(PoisonError::into_inner);
         *self.busy_until.get_mut().unwrap_or_else(PoisonError::into_inner) = theirs;
     }
 
-    /// Whether a request that comes now is answered.
+    /// Whether to answer a request that arrives at `now`.
     pub(super) fn admits(&self, now: Instant) -> bool {
         let mut busy_until = self.busy_until.lock().unwrap_or_else(PoisonError::into_inner);
         let after = (*busy_until).max(now) + self.limit.interval;

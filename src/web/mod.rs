@@ -1,24 +1,25 @@
-//! The HTTP side: the metrics page, the two probes and the pages for people, over HTTP/1.1 or HTTP/2,
-//! and over TLS and behind a login if so configured.
+//! The web server: metrics, health checks and HTML pages over HTTP/1.1 or HTTP/2, with optional TLS and
+//! logins.
 //!
-//! The server knows nothing of databases or of the state behind a page. It asks [`Pages`] and
-//! takes care of everything between that answer and the socket: negotiation, compression,
-//! limits and an orderly end. [`page`] makes the pages for people from the state.
+//! The server knows nothing about databases or the state behind a page. It asks [`Pages`], and does
+//! everything between that answer and the socket: negotiation, compression, limits and graceful
+//! shutdown. [`page`] renders the HTML pages from the state.
 
 mod auth;
 mod bind;
+pub mod config;
 mod connection;
+mod connections;
 mod discovery;
 mod limiter;
 mod negotiate;
 pub mod page;
-mod places;
-mod protection;
+mod response;
 mod routes;
+mod security;
 mod server;
 #[cfg(test)]
 mod tests;
-mod tls;
 mod write_limit;
 
 use std::fmt;
@@ -27,30 +28,30 @@ use std::pin::Pin;
 use self::page::PageError;
 
 pub use bind::{BindError, bind};
-pub use protection::Guard;
 pub use routes::{TelemetryPath, TelemetryPathError};
+pub use security::Security;
 pub use server::{Options, serve};
 
-/// What there is to show. Implemented by whoever owns the state.
+/// The content of the pages, implemented by the owner of the state.
 pub trait Pages: Send + Sync + 'static {
-    /// The metrics page in `format`. Runs on a thread that may block for a moment.
+    /// The metrics page in `format`. Runs on a thread that may block briefly.
     ///
     /// # Errors
     ///
-    /// When the page could not be encoded; the client is told so, and the error is logged.
+    /// When the page cannot be encoded; the client gets an error response, and the error is logged.
     fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error>;
 
-    /// The names of the databases, each of which [`Pages::probe`] has a page for.
+    /// The names of the sources, each of which has a [`Pages::probe`].
     fn sources(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The part of the metrics page that is about one source; empty when there is none of this name.
-    /// Runs on a thread that may block for a moment.
+    /// The metrics of one source; empty when there is no source of this name.
+    /// Runs on a thread that may block briefly.
     ///
     /// # Errors
     ///
-    /// When the page could not be encoded; the client is told so, and the error is logged.
+    /// When the page cannot be encoded; the client gets an error response, and the error is logged.
     fn probe(&self, _source: &str, _format: Format) -> Result<Vec<u8>, fmt::Error> {
         Ok(Vec::new())
     }
@@ -59,51 +60,51 @@ pub trait Pages: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The reason why it is not ready, one line, for the client to read.
+    /// Why it is not ready, as one line for the client.
     fn ready(&self) -> Result<(), String>;
 
-    /// Takes over the configuration as it is now. By default nobody may ask for that.
+    /// Reloads the configuration. By default this is not allowed.
     fn reload(&self) -> Pin<Box<dyn Future<Output = Reloaded> + Send>> {
         Box::pin(std::future::ready(Reloaded::NotAllowed))
     }
 
-    /// A page for people, HTML; see [`page`]. Runs on a thread that may block.
+    /// An HTML page; see [`page`]. Runs on a thread that may block.
     ///
     /// # Errors
     ///
-    /// When the page could not be rendered; the client is told so, and the error is logged.
+    /// When the page cannot be rendered; the client gets an error response, and the error is logged.
     fn page(&self, page: Page) -> Result<String, PageError>;
 }
 
-/// The pages for people.
+/// The HTML pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Page {
-    /// What is known now.
+    /// The state of sources and targets now.
     Overview,
     /// The configuration in force.
     Configuration,
 }
 
-/// What came of a request to reload the configuration.
+/// The outcome of a request to reload the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reloaded {
-    /// It is in force.
+    /// The new configuration is in force.
     Done,
-    /// It is wrong, and the one before stays in force; the reason, for the client to read.
+    /// It is wrong, and the one before stays in force. Contains the reason, for the client.
     Refused(String),
-    /// Nobody may ask for it over HTTP.
+    /// Reloading over HTTP is not allowed.
     NotAllowed,
 }
 
-/// The formats a metrics page can be written in.
+/// The formats of the metrics page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// The Prometheus text format, version 0.0.4: what everything can read.
+    /// The Prometheus text format, version 0.0.4, which every client can read.
     PrometheusText,
-    /// OpenMetrics text, version 1.0.0: given only to a client that names it.
+    /// OpenMetrics text, version 1.0.0: only for clients that ask for it by name.
     OpenMetrics,
     /// Prometheus' protobuf messages, each after its length: the only format with native histograms.
-    /// Given only to a client that names it.
+    /// Only for clients that ask for it by name.
     Protobuf,
 }
 

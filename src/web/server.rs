@@ -1,4 +1,4 @@
-//! Connections: who may come in, for how long, and how it ends.
+//! The accept loop: connection limit, shutdown and its grace period.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -14,10 +14,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::Pages;
-use super::connection::Lobby;
-use super::places::Places;
-use super::protection::Guard;
+use super::connection::ConnectionHandler;
+use super::connections::Connections;
 use super::routes::{Site, TelemetryPath};
+use super::security::Security;
 
 /// The pause after the first failed accept; it doubles up to [`MAX_ACCEPT_PAUSE`].
 const MIN_ACCEPT_PAUSE: Duration = Duration::from_millis(5);
@@ -26,36 +26,36 @@ const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 /// How the server behaves. The defaults suit a scraper; tests shorten the times.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where the metrics are.
+    /// The path of the metrics page.
     pub telemetry_path: TelemetryPath,
-    /// TLS, logins and the like.
-    pub guard: Guard,
-    /// Connections served at a time, at least one. When another client comes, the one that has been
-    /// silent for longest makes room; while all of them wait for an answer, it waits its turn.
+    /// TLS, logins, response headers and the rate limit.
+    pub security: Security,
+    /// The maximum number of open connections, at least one. At the limit a new client takes the place
+    /// of the longest idle connection; while all connections wait for a response, it waits as well.
     pub max_connections: usize,
-    /// How long a connection may be silent before it has to make room: long enough to connect, shake
-    /// hands and ask.
-    pub patience: Duration,
-    /// How long a client may take to send the head of a request, from the moment it connects or
-    /// its last response ended; so this is also how long a connection may be idle, and how long
-    /// the handshake of TLS may take.
+    /// How long a connection may be idle before it can be evicted: long enough to connect, complete the
+    /// TLS handshake and send a request.
+    pub idle_grace: Duration,
+    /// How long a client may take to send the head of a request, from the moment it connects or its
+    /// last response ended. It also limits how long a connection may be idle, and how long the TLS
+    /// handshake may take.
     pub head_timeout: Duration,
     /// How long a client may go without taking a single byte of its response.
     pub write_timeout: Duration,
-    /// How long requests in flight may take to finish once the server is told to stop.
+    /// How long requests in flight may take to finish on shutdown.
     pub grace: Duration,
 }
 
 impl Options {
-    /// The usual behaviour, with the pages protected by `guard`.
+    /// The default behaviour, with these security settings.
     #[must_use]
-    pub fn new(guard: Guard) -> Self {
+    pub fn new(security: Security) -> Self {
         Self {
             telemetry_path: TelemetryPath::default(),
-            guard,
+            security,
             max_connections: 256,
-            // With as many places, a thousand silent clients a second can be told to leave.
-            patience: Duration::from_millis(250),
+            // With that many connections, about a thousand idle clients a second can be evicted.
+            idle_grace: Duration::from_millis(250),
             // Not 10 s: a connection that is reused by a scrape every 10 s would then be closed
             // just as the next request arrives. No usual interval ends near 12 s.
             head_timeout: Duration::from_secs(12),
@@ -64,17 +64,17 @@ impl Options {
         }
     }
 
-    /// How the addresses of the pages begin.
+    /// The scheme of the pages' URLs.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
-        if self.guard.has_tls() { "https" } else { "http" }
+        if self.security.has_tls() { "https" } else { "http" }
     }
 }
 
-/// Serves `pages` on `listeners` until `shutdown` completes, then winds down in order.
+/// Serves `pages` on `listeners` until `shutdown` completes, then shuts down gracefully.
 ///
-/// On shutdown the listeners close at once, idle connections too, and requests in flight may
-/// finish within [`Options::grace`]; what is left then is dropped. No client can end the server.
+/// On shutdown the listeners and all idle connections close at once. Requests in flight may finish
+/// within [`Options::grace`]; then they are dropped. No client can end the server.
 ///
 /// # Errors
 ///
@@ -93,88 +93,86 @@ pub async fn serve(
         let address = listener.local_addr()?;
         tracing::info!(%address, scheme, path = %options.telemetry_path, "serving metrics");
     }
-    let site = Arc::new(Site::new(pages, options.telemetry_path.clone(), options.guard.clone()));
-    let lobby = Arc::new(Lobby {
-        site,
-        guard: options.guard.clone(),
+    let handler = Arc::new(ConnectionHandler {
+        site: Arc::new(Site::new(pages, options.telemetry_path.clone(), options.security.clone())),
+        security: options.security.clone(),
         head_timeout: options.head_timeout,
         write_timeout: options.write_timeout,
         closing: CancellationToken::new(),
     });
-    let places = Places::default();
+    let connections = Connections::default();
     let graceful = GracefulShutdown::new();
-    let mut open = JoinSet::new();
-    let mut door = Door { listeners, turn: 0, pause: MIN_ACCEPT_PAUSE };
+    let mut tasks = JoinSet::new();
+    let mut acceptor = Acceptor { listeners, turn: 0, pause: MIN_ACCEPT_PAUSE };
     let mut shutdown = pin!(shutdown);
     loop {
         let (stream, peer) = tokio::select! {
             biased;
             () = &mut shutdown => break,
-            accepted = door.next() => accepted,
+            accepted = acceptor.next() => accepted,
         };
         tokio::select! {
             biased;
             () = &mut shutdown => break,
-            () = make_room(&mut open, &places, &options) => {}
+            () = below_limit(&mut tasks, &connections, &options) => {}
         }
-        // Made here and not in the task: what is let in before the shutdown is told of it.
-        let (watcher, place) = (graceful.watcher(), places.take());
-        let lobby = Arc::clone(&lobby);
-        open.spawn(async move {
-            if let Err(error) = lobby.attend(stream, place, watcher).await {
-                // A client's doing (garbage, a timeout, a reset): nothing an operator must act on.
+        // Created here and not in the task, so that no accepted connection misses the shutdown.
+        let (watcher, connection) = (graceful.watcher(), connections.open());
+        let handler = Arc::clone(&handler);
+        tasks.spawn(async move {
+            if let Err(error) = handler.serve(stream, connection, watcher).await {
+                // Caused by the client (garbage, a timeout, a reset): nothing an operator must act on.
                 tracing::debug!(%peer, %error, "connection ended early");
             }
         });
     }
 
-    drop(door);
-    lobby.closing.cancel();
+    drop(acceptor);
+    handler.closing.cancel();
     if tokio::time::timeout(options.grace, graceful.shutdown()).await.is_err() {
-        while let Some(ended) = open.try_join_next() {
-            report(ended);
+        while let Some(ended) = tasks.try_join_next() {
+            log_panic(ended);
         }
-        tracing::warn!(connections = open.len(), grace = ?options.grace, "dropping requests still in flight");
-        open.abort_all();
+        tracing::warn!(connections = tasks.len(), grace = ?options.grace, "dropping requests still in flight");
+        tasks.abort_all();
     }
-    while let Some(ended) = open.join_next().await {
-        report(ended);
+    while let Some(ended) = tasks.join_next().await {
+        log_panic(ended);
     }
     Ok(())
 }
 
-/// Waits until another connection may be opened, and sees to it that it comes to that.
-async fn make_room(open: &mut JoinSet<()>, places: &Places, options: &Options) {
-    while let Some(ended) = open.try_join_next() {
-        report(ended);
+/// Waits until another connection may be opened, and evicts idle connections to get there.
+async fn below_limit(tasks: &mut JoinSet<()>, connections: &Connections, options: &Options) {
+    while let Some(ended) = tasks.try_join_next() {
+        log_panic(ended);
     }
-    while open.len() >= options.max_connections.max(1) {
-        let again = places.make_room(options.patience);
-        let again = async {
-            match again {
+    while tasks.len() >= options.max_connections.max(1) {
+        let retry_at = connections.evict_idle(options.idle_grace);
+        let retry = async {
+            match retry_at {
                 Some(at) => tokio::time::sleep_until(at).await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
-            Some(ended) = open.join_next() => report(ended),
-            () = places.silence() => {}
-            () = again => {}
+            Some(ended) = tasks.join_next() => log_panic(ended),
+            () = connections.became_idle() => {}
+            () = retry => {}
         }
     }
 }
 
-/// Lets clients in, one at a time.
-struct Door {
+/// Accepts clients from all listeners, one at a time.
+struct Acceptor {
     listeners: Vec<TcpListener>,
-    /// The listener that is asked first, so that a busy one cannot starve the others.
+    /// The listener that is polled first. It rotates, so that a busy listener cannot starve the others.
     turn: usize,
-    /// How long to wait should the next accept fail.
+    /// How long to wait if the next accept fails.
     pause: Duration,
 }
 
-impl Door {
-    /// The next client.
+impl Acceptor {
     async fn next(&mut self) -> (TcpStream, SocketAddr) {
         loop {
             match self.accept().await {
@@ -182,12 +180,12 @@ impl Door {
                     self.pause = MIN_ACCEPT_PAUSE;
                     return accepted;
                 }
-                Err(error) if client_gone(&error) => {
-                    tracing::debug!(%error, "a client left before it was let in");
+                Err(error) if is_client_gone(&error) => {
+                    tracing::debug!(%error, "a client left before it was accepted");
                 }
                 Err(error) => {
-                    // Out of file descriptors or memory: the client is still in the queue, and
-                    // asking again at once would fail at once. It passes as connections end.
+                    // Out of file descriptors or memory: the client is still in the queue, and an
+                    // immediate retry would fail as well. It passes as connections end.
                     tracing::warn!(%error, retry_in = ?self.pause, "cannot accept connections");
                     tokio::time::sleep(self.pause).await;
                     self.pause = (self.pause * 2).min(MAX_ACCEPT_PAUSE);
@@ -212,8 +210,8 @@ impl Door {
     }
 }
 
-/// Whether a failed accept is about that one client, and the next may be let in at once.
-fn client_gone(error: &io::Error) -> bool {
+/// Whether an accept failed because of that one client, so that the next can be accepted at once.
+fn is_client_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionAborted
@@ -223,8 +221,8 @@ fn client_gone(error: &io::Error) -> bool {
     )
 }
 
-/// A connection's task ends by itself, or is aborted at the end; a panic is a fault to report.
-fn report(ended: Result<(), JoinError>) {
+/// Logs a connection task that panicked, which is a defect; tasks are aborted on shutdown only.
+fn log_panic(ended: Result<(), JoinError>) {
     if let Err(error) = ended
         && error.is_panic()
     {

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location as Position, Spanned};
 
-use super::read::budget;
 use super::types::{Entries, Located, Location, ScalarOr};
 
 /// The locations of a file's keys and values.
@@ -35,7 +34,7 @@ impl KeyPaths {
         // Everything that can be refused is let through: this tree only finds paths.
         let options = serde_saphyr::options! {
             with_snippet: false,
-            budget: budget(),
+            budget: super::budget(),
             duplicate_keys: DuplicateKeyPolicy::PassThrough,
             non_finite_float_policy: NonFiniteFloatPolicy::AsString,
             null_as_string: true,

@@ -6,6 +6,7 @@
 mod checker;
 mod error;
 mod files;
+mod form;
 mod key_paths;
 mod read;
 pub(crate) mod suggest;
@@ -16,6 +17,13 @@ mod types;
 pub(crate) use checker::{Bounds, Checker, Names, Resolved};
 pub use error::{ConfigError, InvalidFile, Problem};
 pub(crate) use files::read_file;
+pub(crate) use form::form;
 pub(crate) use read::{read, write};
 pub(crate) use serde_saphyr::Spanned;
 pub(crate) use types::{Constant, Entries, Field, List, Located, Location, ScalarOr, Setting};
+
+/// How much of a file is read. A configuration has fewer than ten levels, and each costs stack: the
+/// library's own bound on them is more than a thread may have room for.
+fn budget() -> Option<serde_saphyr::Budget> {
+    serde_saphyr::budget! { max_depth: 24 }
+}

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::{Budget, Error, Location as Position, Spanned};
+use serde_saphyr::{Error, Location as Position, Spanned};
 
 use super::error::Problem;
 use super::key_paths::KeyPaths;
@@ -18,7 +18,7 @@ pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
     let options = serde_saphyr::options! {
         // Lines of the file are kept out of errors: one of them may hold a misplaced password.
         with_snippet: false,
-        budget: budget(),
+        budget: super::budget(),
         // `Y`, `no` and `on` are plausible codes in a state column, and `007` in a predicate.
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
@@ -39,12 +39,6 @@ pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
 /// What cannot be written, which is a defect.
 pub(crate) fn write(value: &impl Serialize) -> Result<String, String> {
     serde_saphyr::to_string(value).map_err(|error| error.to_string())
-}
-
-/// How much of a file is read. A configuration has fewer than ten levels, and each costs stack: the
-/// library's own bound on them is more than a thread may have room for.
-pub(crate) fn budget() -> Option<Budget> {
-    serde_saphyr::budget! { max_depth: 24 }
 }
 
 /// What an error is about.

@@ -91,7 +91,7 @@ fn its_web_configuration_is_valid() {
     let text = readme();
     let web = blocks(&text, "yml");
     assert_eq!(web.len(), 1);
-    let web = config::parse_web(web[0], Path::new("README.yml"), &certificates).unwrap();
+    let web = sqlqueue_exporter::web::config::parse(web[0], Path::new("README.yml"), &certificates).unwrap();
     assert!(web.tls.is_some());
     assert_eq!(web.users.len(), 1);
 }

@@ -1,8 +1,10 @@
 //! Attempt logs: the attempt history of a lease queue.
 
+use crate::config::common_keys::Target;
 use crate::config::log::{BatchSize, LateWindow};
-use crate::config::mapping::{Scope, Target, mapping};
+use crate::config::mapping::mapping;
 use crate::config::objectives::{AttemptLogObjectives, Observation};
+use crate::config::scope::Scope;
 use crate::config::values::{AttemptOutcome, ColumnName, DurationColumn, OutcomeRules, TimeColumn};
 use crate::yaml::Checker;
 

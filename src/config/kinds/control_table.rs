@@ -1,7 +1,9 @@
 //! Control tables: one row a notification.
 
+use crate::config::common_keys::Target;
 use crate::config::log::{BatchSize, LateWindow};
-use crate::config::mapping::{Scope, Target, mapping};
+use crate::config::mapping::mapping;
+use crate::config::scope::Scope;
 use crate::config::values::{ColumnName, TimeColumn};
 use crate::yaml::Checker;
 

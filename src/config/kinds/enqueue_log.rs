@@ -1,7 +1,9 @@
 //! Enqueue logs: tables that keep a row of every job that was enqueued.
 
+use crate::config::common_keys::Target;
 use crate::config::log::{BatchSize, LateWindow};
-use crate::config::mapping::{Scope, Target, mapping};
+use crate::config::mapping::mapping;
+use crate::config::scope::Scope;
 use crate::config::values::{ColumnName, TimeColumn};
 use crate::yaml::Checker;
 

@@ -1,7 +1,9 @@
 //! Queues: one row a job.
 
-use crate::config::mapping::{Scope, Target, mapping};
+use crate::config::common_keys::Target;
+use crate::config::mapping::mapping;
 use crate::config::objectives::{Observation, QueueObjectives};
+use crate::config::scope::Scope;
 use crate::config::values::{
     Attempts, AttemptsCount, ColumnName, Lease, Lookup, MappedState, MaxAttempts, RowState, TimeColumn,
 };

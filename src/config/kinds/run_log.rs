@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::config::common_keys::Target;
 use crate::config::log::{BatchSize, LateWindow};
-use crate::config::mapping::{Scope, Target, Value, form, invisible_locks, mapping};
+use crate::config::mapping::mapping;
 use crate::config::objectives::{Observation, RunLogObjectives};
+use crate::config::scope::{Scope, invisible_locks};
+use crate::config::values::Value;
 use crate::config::values::{ColumnName, DurationColumn, Outcome, OutcomeRules, TimeColumn};
 use crate::duration::{self, DAY};
+use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Field, Located, Spanned};
 
 mapping! {

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use serde::{Serialize, Serializer};
 
 use super::{Value, identifier};
-use crate::config::mapping::Scope;
+use crate::config::scope::Scope;
 use crate::yaml::{Checker, Field, Located, Location, ScalarOr, Spanned};
 
 /// The name of a column, unquoted. It serializes as the configuration writes it, in brackets where it

@@ -1,7 +1,7 @@
 //! Declared label values: exported from the start, at 0.
 
 use super::Value;
-use crate::config::mapping::Scope;
+use crate::config::scope::Scope;
 use crate::yaml::{Checker, List, Located, Spanned};
 
 /// Not empty, each once, and no more than are exported.

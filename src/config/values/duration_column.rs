@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnName, MappedColumn, Value};
-use crate::config::mapping::{Scope, form};
+use crate::config::scope::Scope;
+use crate::yaml::form;
 use crate::yaml::{Checker, Field, ScalarOr, Spanned};
 
 /// A column that holds a duration.

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use serde::Serialize;
 
 use super::{ColumnName, ColumnOwner, MappedColumn, Value, identifier};
-use crate::config::mapping::Scope;
+use crate::config::scope::Scope;
 use crate::yaml::{Checker, Constant, Entries, Located, Spanned};
 
 /// A fixed predicate: columns, and the constant that each must hold.

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{ColumnName, MappedColumn, TimeColumn, Value};
 use crate::config::ReadMode;
-use crate::config::mapping::{Scope, form, invisible_locks};
+use crate::config::scope::{Scope, invisible_locks};
 use crate::duration::{self, DAY};
+use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Field, Located, Location, ScalarOr, Spanned};
 
 const TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(1), most: DAY.saturating_mul(30) };

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{ColumnName, ColumnOwner, MappedColumn, TableName, Value};
-use crate::config::mapping::{Scope, form};
+use crate::config::scope::Scope;
+use crate::yaml::form;
 use crate::yaml::{Checker, Field, Located, Spanned};
 
 /// A table with at most one row for each job, whose columns a time can name with `lookup: true`.

@@ -31,7 +31,7 @@ pub use time_column::{TimeColumn, TimeEncoding, TimeZone};
 
 use serde::de::DeserializeOwned;
 
-use super::mapping::Scope;
+use crate::config::scope::Scope;
 use crate::yaml::{Checker, Spanned};
 
 /// A value of a mapping.

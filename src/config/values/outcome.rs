@@ -4,7 +4,8 @@ use serde::de::DeserializeOwned;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{ColumnName, MappedColumn, Value};
-use crate::config::mapping::{Scope, form};
+use crate::config::scope::Scope;
+use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Field, List, Located, Spanned};
 
 /// The outcomes that one kind of log knows: the values of the label `outcome`.

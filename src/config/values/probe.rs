@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{ColumnOwner, Filter, MappedColumn, TableName, Value};
-use crate::config::mapping::{Backend, Scope, form};
+use crate::config::scope::{Backend, Scope};
+use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
 /// What must hold for an answer to be believed: a view or a security policy that hides rows from a

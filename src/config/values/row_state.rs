@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnName, MappedColumn, Value};
-use crate::config::mapping::{Scope, form};
+use crate::config::scope::Scope;
+use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
 /// What a row says of its state.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::{Value, identifier};
-use crate::config::mapping::{Backend, Scope};
+use crate::config::scope::{Backend, Scope};
 use crate::yaml::{Checker, Located, Spanned};
 
 /// A table name of one to three parts, unquoted. It serializes as the configuration writes it.

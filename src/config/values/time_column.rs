@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::time_zone::{self, Known};
 use super::{ColumnName, ColumnOwner, MappedColumn, Value};
-use crate::config::mapping::{Backend, Scope, form};
+use crate::config::scope::{Backend, Scope};
+use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Field, List, Located, Location, ScalarOr, Spanned, suggest};
 
 /// The zones that are not names of time zones.

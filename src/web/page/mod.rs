@@ -1,17 +1,17 @@
-//! The pages for people: an overview that needs no other tool to be read, and the configuration.
+//! HTML pages: an overview that needs no other tool to read, and the configuration.
 //!
-//! HTML that is rendered here, with inline SVG: no script, nothing that is fetched from anywhere. All
-//! that comes from a table or from the configuration is escaped by the template engine, and the
-//! `Content-Security-Policy` admits the one style sheet and nothing else, should that ever fail.
+//! The HTML has inline SVG, no script, and loads nothing. The template engine escapes everything that
+//! comes from a table or the configuration; should that ever fail, the `Content-Security-Policy` still
+//! allows nothing but the one style sheet.
 
 mod chart;
+mod elements;
+mod now;
 mod problems;
 mod quantity;
 mod queue;
 mod run_log;
 mod source;
-mod view;
-mod words;
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -24,10 +24,11 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use self::chart::Window;
+use self::elements::Ids;
+pub use self::now::Now;
 use self::problems::{Problem, Severity};
 use self::quantity::{Moment, counted};
 use self::source::SourceView;
-use self::view::Ids;
 use super::Page;
 use crate::state::{State, TargetData};
 
@@ -66,15 +67,6 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
 pub struct PageError {
     template: &'static str,
     message: String,
-}
-
-/// The present, by the exporter's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Now {
-    /// The monotonic clock.
-    pub monotonic: Duration,
-    /// Milliseconds since 1970-01-01T00:00:00Z.
-    pub unix_ms: i64,
 }
 
 /// A page that only has to be rendered: nothing of the state is needed any more.

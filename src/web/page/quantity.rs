@@ -1,4 +1,4 @@
-//! Numbers, spans and times as a person reads them.
+//! Formatting: numbers, durations, times and names in words.
 
 use std::time::Duration;
 
@@ -83,6 +83,11 @@ fn with_rest(whole: String, rest: u128, unit: &str) -> String {
 /// The same of milliseconds.
 pub(super) fn span_ms(ms: u64) -> String {
     span(Duration::from_millis(ms))
+}
+
+/// The kind of a target in words, from its label in [`crate::state::TargetState::label`].
+pub(super) fn kind(label: &str) -> String {
+    label.replace('_', " ")
 }
 
 /// Text of a table or of the configuration, fit to be shown: what would be invisible, or would not be

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::chart::{self, Window};
+use super::elements::{Fact, Figure, Ids};
 use super::quantity::{count, span, span_ms, visible};
-use super::view::{Fact, Figure, Ids};
 use crate::config::QueueObjectives;
 use crate::sample::{JobState, QueueFacts};
 use crate::state::QueueState;
@@ -22,9 +22,9 @@ pub(super) struct QueueView {
     pub(super) charts: Vec<Figure>,
 }
 
-/// When a page is made, and until when the values of a target last speak on it.
+/// The time range of a chart, and when the values of its target end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Speaking<'a> {
+pub(super) struct ChartTime<'a> {
     pub(super) window: &'a Window,
     pub(super) stale_after: Duration,
     /// The present while the target is fresh, nothing when its values are withdrawn.
@@ -36,10 +36,10 @@ pub(super) struct Speaking<'a> {
 pub(super) fn views(
     target_name: &str,
     queue: &QueueState,
-    speaking: Speaking<'_>,
+    time: ChartTime<'_>,
     ids: &mut Ids,
 ) -> Vec<QueueView> {
-    let is_fresh = speaking.until.is_some();
+    let is_fresh = time.until.is_some();
     let names: Vec<&str> = if !queue.labelled {
         vec![target_name]
     } else if is_fresh {
@@ -56,7 +56,7 @@ pub(super) fn views(
             charts: queue
                 .trends
                 .get(name)
-                .map(|trend| charts(trend, facts, &queue.objectives, speaking, ids))
+                .map(|trend| charts(trend, facts, &queue.objectives, time, ids))
                 .unwrap_or_default(),
         }
     };
@@ -134,7 +134,7 @@ fn charts(
     trend: &Trend,
     facts: Option<&QueueFacts>,
     objectives: &QueueObjectives,
-    speaking: Speaking<'_>,
+    time: ChartTime<'_>,
     ids: &mut Ids,
 ) -> Vec<Figure> {
     let ready = Series {
@@ -155,17 +155,17 @@ fn charts(
     };
     let is_known = |series: &Series| trend.points().any(|point| (series.value)(point).is_some());
     let known = [ready, age].into_iter().filter(is_known);
-    known.map(|series| series.figure(trend, speaking, ids)).collect()
+    known.map(|series| series.figure(trend, time, ids)).collect()
 }
 
 impl Series {
-    fn figure(&self, trend: &Trend, speaking: Speaking<'_>, ids: &mut Ids) -> Figure {
+    fn figure(&self, trend: &Trend, time: ChartTime<'_>, ids: &mut Ids) -> Figure {
         let Self { title, class, value, shown, objective, .. } = *self;
         let peak = trend.points().filter_map(value).max().unwrap_or(0);
         // An objective far above everything would press the line flat; it is then said, not drawn.
         let drawn = objective.filter(|objective| *objective <= peak.saturating_mul(3));
         let top = number(peak.max(drawn.unwrap_or(0)).max(1)) * 1.05;
-        let Speaking { window, stale_after, until } = speaking;
+        let ChartTime { window, stale_after, until } = time;
         let line = chart::line(trend, window, stale_after, until, top, |point| value(point).map(number));
         Figure {
             id: ids.next(),

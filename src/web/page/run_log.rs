@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::elements::{Fact, Ids};
 use super::quantity::{Moment, count, counted, span, span_ms, visible};
-use super::view::{Fact, Ids};
 use crate::config::{Outcome, OutcomeWord};
 use crate::state::recent::{Run, Runs};
 use crate::state::{RunLogState, StepState};

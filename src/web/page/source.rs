@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::Now;
 use super::chart::Window;
-use super::quantity::{Moment, count, span, span_ms, visible};
-use super::queue::{self, QueueView, Speaking};
+use super::elements::{Fact, Ids};
+use super::now::Now;
+use super::quantity::{Moment, count, kind, span, span_ms, visible};
+use super::queue::{self, ChartTime, QueueView};
 use super::run_log::{self, RunLogView};
-use super::view::{Fact, Ids};
-use super::words;
 use crate::config::{AttemptOutcome, OutcomeWord};
 use crate::source::Reason;
 use crate::state::{
@@ -148,8 +147,8 @@ pub(super) fn view(
         match &target.data {
             TargetData::Queue(queue) => {
                 let until = is_fresh.then_some(now.monotonic);
-                let speaking = Speaking { window, stale_after: state.stale_after, until };
-                let views = queue::views(&target.name, queue, speaking, ids);
+                let time = ChartTime { window, stale_after: state.stale_after, until };
+                let views = queue::views(&target.name, queue, time, ids);
                 view.queues.push(TargetView { name, withdrawn, view: views });
             }
             TargetData::RunLog(log) => {
@@ -249,7 +248,7 @@ fn sampling(target: &TargetState, now: Now) -> SamplingRow {
         .map(|(reason, failed)| format!("{} {}", reason.as_str(), count(*failed)))
         .collect();
     SamplingRow {
-        kind: words::kind(target.label()),
+        kind: kind(target.label()),
         name: visible(&target.name),
         good: count(sampling.samples),
         last_good: sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
@@ -285,7 +284,7 @@ fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
 
 /// A target within its source.
 pub(super) fn target_name(target: &TargetState) -> String {
-    format!("{} {}", words::kind(target.label()), visible(&target.name))
+    format!("{} {}", kind(target.label()), visible(&target.name))
 }
 
 /// What the server said.

@@ -8,9 +8,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::harness::{Fake, Server, protected};
-use crate::config::{Secret, WebConfig, WebUser};
+use crate::secret::Secret;
 use crate::web::auth::BasicAuth;
-use crate::web::{Guard, Options};
+use crate::web::config::{WebConfig, WebUser};
+use crate::web::{Options, Security};
 
 const NONE: &str = "X-None: x";
 
@@ -24,7 +25,7 @@ fn basic(login: &str) -> String {
 
 /// The usual options behind these logins.
 fn with(auth: Option<BasicAuth>) -> Options {
-    protected(Guard::with_auth(WebConfig::default(), auth, None, Duration::ZERO))
+    protected(Security::with_auth(WebConfig::default(), auth, None, Duration::ZERO))
 }
 
 /// A server whose hashes are the passwords themselves, and how often one was verified.

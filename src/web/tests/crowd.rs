@@ -28,7 +28,7 @@ async fn who_may_still_be_about_to_ask_keeps_its_place_and_the_others_wait() {
 
 /// A server with a few places, which every silent client has to give up at once.
 async fn crowded(places: usize) -> Server {
-    let options = Options { max_connections: places, patience: Duration::ZERO, ..patient() };
+    let options = Options { max_connections: places, idle_grace: Duration::ZERO, ..patient() };
     Server::start(Fake::plain(), options).await
 }
 
@@ -77,7 +77,7 @@ async fn a_byte_now_and_then_is_no_sign_of_life() {
 #[tokio::test]
 async fn who_waits_for_an_answer_is_not_sent_away() {
     let (pages, asked, release) = Fake::gated();
-    let options = Options { max_connections: 1, patience: Duration::ZERO, ..patient() };
+    let options = Options { max_connections: 1, idle_grace: Duration::ZERO, ..patient() };
     let server = Server::start(pages, options).await;
     let mut first = server.client().await;
     first.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;

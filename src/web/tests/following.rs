@@ -9,8 +9,9 @@ use tempfile::TempDir;
 
 use super::harness::{Fake, Server, protected};
 use super::tls::{FOLDER, client, try_client};
-use crate::config::{Environment, WebConfigFile};
-use crate::web::Guard;
+use crate::environment::Environment;
+use crate::web::Security;
+use crate::web::config::WebConfigFile;
 
 const PAIR: &str = "tls_server_config: { cert_file: server.crt, key_file: server.key }\n";
 
@@ -44,8 +45,8 @@ impl Files {
     async fn serve(&self) -> Server {
         let path = self.path().join("web.yml");
         let (file, config) = WebConfigFile::open(&path, &Environment::process()).unwrap();
-        let guard = Guard::new(config, Some(file), Duration::ZERO).unwrap();
-        Server::start(Fake::plain(), protected(guard)).await
+        let security = Security::new(config, Some(file), Duration::ZERO).unwrap();
+        Server::start(Fake::plain(), protected(security)).await
     }
 }
 

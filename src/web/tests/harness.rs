@@ -12,10 +12,10 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::config::WebConfig;
 use crate::state::State;
+use crate::web::config::WebConfig;
 use crate::web::page::{self, Now, PageError};
-use crate::web::{Format, Guard, Options, Page, Pages, serve};
+use crate::web::{Format, Options, Page, Pages, Security, serve};
 
 type Metrics = dyn Fn(Format) -> Result<String, fmt::Error> + Send + Sync;
 
@@ -72,13 +72,19 @@ impl Pages for Fake {
 
 /// Options whose time limits no machine is slow enough to reach, for pages that are open to everybody.
 pub(super) fn patient() -> Options {
-    protected(Guard::fixed(WebConfig::default()).unwrap())
+    protected(Security::fixed(WebConfig::default()).unwrap())
 }
 
 /// The same for pages that are protected.
-pub(super) fn protected(guard: Guard) -> Options {
+pub(super) fn protected(security: Security) -> Options {
     let hour = Duration::from_secs(3600);
-    Options { head_timeout: hour, write_timeout: hour, grace: hour, patience: hour, ..Options::new(guard) }
+    Options {
+        head_timeout: hour,
+        write_timeout: hour,
+        grace: hour,
+        idle_grace: hour,
+        ..Options::new(security)
+    }
 }
 
 pub(super) struct Server {

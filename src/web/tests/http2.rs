@@ -117,7 +117,7 @@ async fn a_connection_that_asks_for_nothing_more_ends() {
 #[tokio::test]
 async fn a_client_that_never_takes_its_page_loses_its_place() {
     let page = "x".repeat(4 << 20);
-    let quick = Options { max_connections: 1, patience: Duration::ZERO, ..options("") };
+    let quick = Options { max_connections: 1, idle_grace: Duration::ZERO, ..options("") };
     let server = Server::start(Fake::new(move |_| Ok(page.clone())), quick).await;
     let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let before = tasks();

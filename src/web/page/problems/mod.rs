@@ -1,6 +1,6 @@
-//! What needs a person: the conditions of the alerts, as far as one look at the state can tell them.
+//! Problems: the alert conditions that one look at the state can decide.
 //!
-//! An alert also waits, and compares with the past. What is here and is gone a minute later is none.
+//! An alert also waits and compares with the past. A problem that is gone a minute later raises none.
 
 mod queue;
 mod run_log;
@@ -8,8 +8,8 @@ mod sampling;
 
 use serde::Serialize;
 
-use super::quantity::visible;
-use super::{Now, words};
+use super::now::Now;
+use super::quantity::{kind, visible};
 use crate::state::{SourceState, State, TargetData, TargetState};
 
 /// How bad it is: the alert on it pages somebody, or it can wait until somebody is there.
@@ -95,7 +95,7 @@ fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Proble
 
 /// What a problem of a target is about.
 fn subject(source: &SourceState, target: &TargetState, name: &str) -> String {
-    format!("{} {} of {}", words::kind(target.label()), visible(name), visible(&source.name))
+    format!("{} {} of {}", kind(target.label()), visible(name), visible(&source.name))
 }
 
 #[cfg(test)]

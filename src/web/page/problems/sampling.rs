@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Problem, Severity, subject};
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetState};
-use crate::web::page::Now;
+use crate::web::page::now::Now;
 use crate::web::page::quantity::{counted, span, visible};
 use crate::web::page::source::{age_of, message, target_name};
 

@@ -1,4 +1,4 @@
-//! Which certificates of clients are accepted, beyond those that an authority has signed.
+//! Client-certificate verifiers beyond the one for certificates signed by an authority.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -21,10 +21,10 @@ use x509_cert::ext::pkix::name::GeneralName;
 /// Accepts any certificate, whoever signed it; only that the client holds its key is verified. This is
 /// what `RequestClientCert` and `RequireAnyClientCert` ask for.
 #[derive(Debug)]
-pub(in crate::config) struct AnyCertificate {
+pub(super) struct AnyCertificate {
     /// Whether a client without a certificate is turned away.
-    pub(in crate::config) required: bool,
-    pub(in crate::config) algorithms: WebPkiSupportedAlgorithms,
+    pub(super) required: bool,
+    pub(super) algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl ClientCertVerifier for AnyCertificate {
@@ -71,9 +71,9 @@ impl ClientCertVerifier for AnyCertificate {
 /// Accepts of the certificates that another verifier accepts those with one of these names, which are
 /// compared letter by letter with the DNS names, addresses and URIs of the certificate.
 #[derive(Debug)]
-pub(in crate::config) struct AllowedNames {
-    pub(in crate::config) names: BTreeSet<String>,
-    pub(in crate::config) inner: Arc<dyn ClientCertVerifier>,
+pub(super) struct AllowedNames {
+    pub(super) names: BTreeSet<String>,
+    pub(super) inner: Arc<dyn ClientCertVerifier>,
 }
 
 impl ClientCertVerifier for AllowedNames {

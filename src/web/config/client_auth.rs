@@ -1,4 +1,4 @@
-//! Whom to ask for a certificate, and which ones to accept.
+//! Client-certificate policy: which clients need a certificate, and how it is verified.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 
+use super::client_certificates::{AllowedNames, AnyCertificate};
 use super::pem::{Pem, certificates};
-use crate::config::web::{AllowedNames, AnyCertificate};
 use crate::yaml::Checker;
 use crate::yaml::suggest;
 use crate::yaml::{Field, Located as _, Location};

@@ -1,21 +1,17 @@
-//! The web configuration: how the pages are served, and to whom.
-
-mod ciphers;
-mod client_auth;
-mod http;
-mod pem;
-mod tls;
+//! Checks of the web configuration.
 
 use std::path::Path;
 
 use crate::yaml::Spanned;
 use bcrypt::HashParts;
 
-use crate::config::web::{RawWeb, WebConfig, WebUser};
+use super::model::{WebConfig, WebUser};
+use super::raw::RawWeb;
+use super::{http, tls};
 use crate::environment::Environment;
 use crate::secret::Secret;
 use crate::yaml::{Checker, InvalidFile};
-use crate::yaml::{Entries, Field, Located as _};
+use crate::yaml::{Entries, Located as _};
 
 /// The costs that bcrypt is defined for.
 const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
@@ -25,7 +21,7 @@ const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
 /// # Errors
 ///
 /// Everything that is wrong; at least one finding.
-pub(in crate::config) fn web(
+pub(super) fn web_config(
     raw: RawWeb,
     file: &Path,
     yaml: &str,
@@ -42,15 +38,6 @@ pub(in crate::config) fn web(
     let users = raw.basic_auth_users.given().map(|users| self::users(&mut checker, users.value));
     let rate_limit = http::rate_limit(&mut checker, raw.rate_limit);
     checker.finish(WebConfig { tls, users: users.unwrap_or_default(), headers, rate_limit }, yaml)
-}
-
-/// A string that is given and not blank. A blank one stands for none in the toolkit, and templates
-/// write it.
-fn filled(field: Field<String>) -> Field<String> {
-    match field {
-        Field::Set(value) if value.value.is_empty() => Field::Null,
-        field => field,
-    }
 }
 
 fn users(checker: &mut Checker<'_>, entries: Entries<String, Secret>) -> Vec<WebUser> {

@@ -1,11 +1,12 @@
-//! `http_server_config` and `rate_limit`: the headers of each response, and how many there are.
+//! Response headers and the rate limit: `http_server_config` and `rate_limit`.
 
 use std::time::Duration;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
-use crate::config::web::{RateLimit, RawRateLimit};
+use super::model::RateLimit;
+use super::raw::RawRateLimit;
 use crate::yaml::suggest;
 use crate::yaml::{Bounds, Checker};
 use crate::yaml::{Entries, Field, Located as _};

@@ -1,4 +1,4 @@
-//! What stands in PEM: certificates and keys, in a file or in the configuration itself.
+//! PEM: certificates and keys, in files or in the configuration itself.
 
 use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -6,7 +6,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{Error, InconsistentKeys};
 
-use super::filled;
+use super::raw::filled;
 use crate::yaml::Checker;
 use crate::yaml::{Field, Located as _, Location};
 

@@ -1,10 +1,11 @@
-//! A web configuration file that is read again when it has changed.
+//! The web configuration file, read again when it or a file that it names changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{WebConfig, load_web};
-use crate::config::Environment;
+use super::load::load;
+use super::model::WebConfig;
+use crate::environment::Environment;
 use crate::environment::trace::Trace;
 use crate::yaml::ConfigError;
 
@@ -22,7 +23,7 @@ impl WebConfigFile {
     ///
     /// # Errors
     ///
-    /// As of [`load_web`].
+    /// As of [`load`].
     pub fn open(path: &Path, environment: &Environment) -> Result<(Self, WebConfig), ConfigError> {
         let mut file =
             Self { path: path.to_owned(), environment: environment.clone(), read: Trace::default() };
@@ -44,7 +45,7 @@ impl WebConfigFile {
 
     fn load(&mut self) -> Result<WebConfig, ConfigError> {
         let (environment, trace) = self.environment.traced();
-        let config = load_web(&self.path, &environment);
+        let config = load(&self.path, &environment);
         self.read = trace.lock().unwrap_or_else(PoisonError::into_inner).clone();
         config
     }

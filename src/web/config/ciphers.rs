@@ -1,4 +1,4 @@
-//! The names that Go gives to algorithms, and what they are called here.
+//! Cipher suites and curves, by their names in Go.
 
 use crate::yaml::Spanned;
 use tokio_rustls::rustls::SupportedCipherSuite;

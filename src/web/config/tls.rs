@@ -1,4 +1,4 @@
-//! `tls_server_config`: with which certificate, versions and algorithms to serve.
+//! TLS: certificate, versions and algorithms from `tls_server_config`.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion};
 
 use super::client_auth::ClientAuth;
 use super::pem::{Pem, identity, pem};
-use super::{ciphers, client_auth, filled};
-use crate::config::web::RawTls;
+use super::raw::{RawTls, filled};
+use super::{ciphers, client_auth};
 use crate::yaml::Checker;
 use crate::yaml::suggest;
 use crate::yaml::{Field, Located as _, Location};

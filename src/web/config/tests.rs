@@ -1,11 +1,14 @@
 //! The web configuration: what is understood, and how the rest is refused.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod tls;
 
 use std::path::Path;
 use std::time::Duration;
 
-use crate::config::{ConfigError, Environment, RateLimit, WebConfig, WebConfigFile, load_web, parse_web};
+use super::{RateLimit, WebConfig, WebConfigFile, load, parse};
+use crate::environment::Environment;
+use crate::yaml::ConfigError;
 
 const CERTIFICATE: &str = include_str!("../../../tests/fixtures/tls/server.crt");
 const KEY: &str = include_str!("../../../tests/fixtures/tls/server.key");
@@ -22,7 +25,7 @@ fn result(yaml: &str) -> Result<WebConfig, ConfigError> {
         .with_file("/etc/web/other.key", OTHER_KEY)
         .with_file("/etc/web/ca.crt", AUTHORITY)
         .with_file("/etc/web/text", "text\n");
-    parse_web(yaml, Path::new("/etc/web/web.yml"), &environment)
+    parse(yaml, Path::new("/etc/web/web.yml"), &environment)
 }
 
 #[track_caller]
@@ -237,7 +240,7 @@ fn users_that_could_not_log_in_are_refused() {
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    let error = load_web(Path::new("/nonexistent/web.yml"), &Environment::empty()).unwrap_err();
+    let error = load(Path::new("/nonexistent/web.yml"), &Environment::empty()).unwrap_err();
     assert!(
         error.to_string().starts_with("/nonexistent/web.yml: cannot read the configuration: "),
         "{error}"

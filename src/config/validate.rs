@@ -1,5 +1,0 @@
-//! Checks of the web configuration.
-
-mod web;
-
-pub(super) use self::web::web;

@@ -1,0 +1,27 @@
+//! Forms: mappings as they are written, before anything is checked.
+
+/// Declares a mapping as it is written: each key a [`Field`], all of them optional.
+macro_rules! form {
+    (
+        $(#[$meta:meta])*
+        pub struct $Form:ident $(<$T:ident>)? {
+            $($(#[$key_meta:meta])* $key:ident: $type:ty,)*
+        }
+    ) => {
+        #[derive(Debug, serde::Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[serde(default, deny_unknown_fields)]
+        $(#[$meta])*
+        pub(crate) struct $Form $(<$T>)? {
+            $($(#[$key_meta])* pub(crate) $key: $type,)*
+        }
+
+        // Not derived, since a type parameter need not have a default.
+        impl $(<$T>)? Default for $Form $(<$T>)? {
+            fn default() -> Self {
+                Self { $($key: $crate::yaml::Setting::Absent,)* }
+            }
+        }
+    };
+}
+pub(crate) use form;
