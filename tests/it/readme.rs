@@ -97,20 +97,6 @@ fn its_web_configuration_is_valid() {
 }
 
 #[test]
-fn its_global_settings_exist_and_have_the_defaults_it_gives() {
-    let text = readme();
-    let rest = "sources: [{ name: db, sqlite: { file: db }, queues: [{ name: jobs, preset: lease }] }]\n";
-    let default = parse(rest);
-    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("| `global.")).collect();
-    assert!(!lines.is_empty());
-    for line in lines {
-        let spans: Vec<&str> = code_spans(line).collect();
-        let key = spans[0].strip_prefix("global.").unwrap();
-        assert_eq!(parse(&format!("global: {{ {key}: {} }}\n{rest}", spans[1])), default, "{line}");
-    }
-}
-
-#[test]
 fn the_commands_it_shows_are_known_to_the_help() {
     let text = readme();
     let spans = code_spans(&text).collect::<Vec<_>>().join("\n");
