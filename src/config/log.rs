@@ -1,11 +1,11 @@
-//! Log limits: how many rows of a log a sample reads, and how long missing ids are asked for again.
+//! Log limits: how many rows of a log a sample reads, and how long it waits for rows that are missing or open.
 
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use super::scope::Scope;
 use super::values::Value;
-use crate::config::scope::Scope;
 use crate::duration::{self, DAY};
 use crate::limits::{GAPS_PER_SAMPLE, MAX_RESULT_ROWS};
 use crate::yaml::{Bounds, Checker, Field, Spanned};
@@ -14,23 +14,12 @@ use crate::yaml::{Bounds, Checker, Field, Spanned};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BatchSize(pub u32);
 
-/// How long a missing id is asked for again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LateWindow(pub Duration);
-
 impl BatchSize {
     /// In force where the file says nothing.
     pub const DEFAULT: Self = Self(1000);
     /// At least the rows that a sample asks for again one by one: one that is left out for want of room
     /// would pass for deleted. At most what an answer holds of late rows and as many new ones.
     const BOUNDS: (u32, u32) = (GAPS_PER_SAMPLE as u32, (MAX_RESULT_ROWS / 2) as u32);
-}
-
-impl LateWindow {
-    /// In force where the file says nothing.
-    pub const DEFAULT: Self = Self(Duration::from_secs(600));
-    /// Zero has a meaning: a row that commits late is not waited for.
-    const BOUNDS: Bounds = Bounds { least: Duration::ZERO, most: DAY };
 }
 
 impl Value for BatchSize {
@@ -42,16 +31,38 @@ impl Value for BatchSize {
     }
 }
 
-impl Value for LateWindow {
-    type Yaml = String;
+macro_rules! windows {
+    ($($(#[$meta:meta])* $Window:ident: default $default:expr, from $least:expr, to $most:expr;)+) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $Window(pub Duration);
 
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, _: &Scope) -> Option<Self> {
-        Some(Self(checker.duration(Field::Set(yaml), Self::BOUNDS).ok()??.0))
-    }
+        impl $Window {
+            /// In force where the file says nothing.
+            pub const DEFAULT: Self = Self($default);
+        }
+
+        impl Value for $Window {
+            type Yaml = String;
+
+            fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, _: &Scope) -> Option<Self> {
+                let bounds = Bounds { least: $least, most: $most };
+                Some(Self(checker.duration(Field::Set(yaml), bounds).ok()??.0))
+            }
+        }
+
+        impl Serialize for $Window {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                duration::serialize(&self.0, serializer)
+            }
+        }
+    )+};
 }
 
-impl Serialize for LateWindow {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        duration::serialize(&self.0, serializer)
-    }
+windows! {
+    /// How long a missing id is asked for again. Zero has a meaning: a row that commits late is not waited for.
+    LateWindow: default Duration::from_secs(600), from Duration::ZERO, to DAY;
+    /// How long a row without an end counts as running. A step that runs for longer than a day is more
+    /// likely a row that nobody ended.
+    OpenWindow: default DAY, from Duration::from_secs(1), to DAY.saturating_mul(90);
 }

@@ -67,34 +67,37 @@ macro_rules! mapping {
             )*
         }
     ) => {
+        #[allow(unused_imports, reason = "not every kind of target has every need")]
+        use $crate::config::mapping::prelude::*;
+
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $Model {
             /// Name, table, predicate and pace.
-            pub target: $crate::config::Target,
-            $($(#[$key_meta])* pub $key: $crate::config::mapping::mapping!(@model $need $type),)*
+            pub target: Target,
+            $($(#[$key_meta])* pub $key: mapping!(@model $need $type),)*
         }
 
-        $crate::yaml::form! {
+        form! {
             pub struct $Form {
                 /// The value of the label that names the target; unique in its list.
-                name: $crate::yaml::Field<String>,
+                name: Field<String>,
                 /// The table, a name of one to three parts: `JobQueue`, `dbo.JobQueue`, `Orders.dbo.[Order]]s
                 /// Queue]`.
-                table: $crate::yaml::Field<String>,
+                table: Field<String>,
                 /// The preset that the mapping starts from; `null` starts from nothing.
-                preset: $crate::yaml::Field<String>,
+                preset: Field<String>,
                 /// Time between two samples; without it, `global.sample_interval`.
-                sample_interval: $crate::yaml::Field<String>,
+                sample_interval: Field<String>,
                 /// Columns that must hold a constant: `where: { Hub: default, Type: 1 }`.
                 #[serde(rename = "where")]
-                filter: $crate::yaml::Field<<$crate::config::Filter as $crate::config::values::Value>::Yaml>,
+                filter: Field<<Filter as Value>::Yaml>,
                 /// What must hold for an answer to be believed, see [probes](configuration.md#probes).
-                probe: $crate::yaml::Field<<$crate::config::Probe as $crate::config::values::Value>::Yaml>,
+                probe: Field<<Probe as Value>::Yaml>,
                 /// How rows that somebody has locked are read, `readpast` or `read_committed`; without it,
                 /// `global.read_mode`. See [read modes](configuration.md#read-modes).
-                read_mode: $crate::yaml::Field<$crate::config::ReadMode>,
-                $($(#[$key_meta])* $key: $crate::yaml::Field<$crate::config::mapping::mapping!(@form $need $type)>,)*
+                read_mode: Field<ReadMode>,
+                $($(#[$key_meta])* $key: Field<mapping!(@form $need $type)>,)*
             }
         }
 
@@ -108,21 +111,21 @@ macro_rules! mapping {
         #[derive(Debug)]
         #[allow(dead_code, reason = "not every key has a cross-check")]
         struct Locations {
-            target: $crate::yaml::Location,
-            $($key: Option<$crate::yaml::Location>,)*
+            target: Location,
+            $($key: Option<Location>,)*
         }
 
-        impl $crate::config::mapping::Mapping for $Form {
+        impl Mapping for $Form {
             type Model = $Model;
 
-            const KIND: $crate::config::TargetKind = $crate::config::TargetKind::$Model;
+            const KIND: TargetKind = TargetKind::$Model;
 
-            fn take_preset(&mut self) -> $crate::yaml::Field<String> {
+            fn take_preset(&mut self) -> Field<String> {
                 std::mem::take(&mut self.preset)
             }
 
-            fn take_common(&mut self) -> $crate::config::mapping::CommonKeys {
-                $crate::config::mapping::CommonKeys {
+            fn take_common(&mut self) -> CommonKeys {
+                CommonKeys {
                     name: std::mem::take(&mut self.name),
                     table: std::mem::take(&mut self.table),
                     filter: std::mem::take(&mut self.filter),
@@ -133,10 +136,10 @@ macro_rules! mapping {
             }
 
             fn maps_columns(&self) -> bool {
-                $($crate::config::mapping::mapping!(@maps $role self.$key))||*
+                $(mapping!(@maps $role self.$key))||*
             }
 
-            fn or_preset(self, preset: Self, at: $crate::yaml::Location) -> Self {
+            fn or_preset(self, preset: Self, at: Location) -> Self {
                 Self {
                     name: self.name.or_preset(preset.name, at),
                     table: self.table.or_preset(preset.table, at),
@@ -151,33 +154,31 @@ macro_rules! mapping {
 
             fn check(
                 self,
-                at: $crate::yaml::Location,
-                checker: &mut $crate::yaml::Checker<'_>,
-                scope: &$crate::config::scope::Scope,
-                target: Option<$crate::config::Target>,
+                at: Location,
+                checker: &mut Checker<'_>,
+                scope: &Scope,
+                target: Option<Target>,
             ) -> Option<$Model> {
                 let locations = Locations { target: at, $($key: self.$key.location(),)* };
                 let mut draft = Draft {
-                    $($key: $crate::config::mapping::mapping!(@check $need self.$key, $type, $key, at, checker, scope $(, $argument)?),)*
+                    $($key: mapping!(@check $need self.$key, $type, $key, at, checker, scope $(, $argument)?),)*
                 };
                 cross_check(&mut draft, &locations, checker, scope, target.as_ref());
-                $($crate::config::mapping::mapping!(@objectives $need self.$key, $type, $key, checker, scope, draft, locations);)*
-                Some($Model { target: target?, $($key: $crate::config::mapping::mapping!(@finish $need draft.$key),)* })
+                $(mapping!(@objectives $need self.$key, $type, $key, checker, scope, draft, locations);)*
+                Some($Model { target: target?, $($key: mapping!(@finish $need draft.$key),)* })
             }
         }
 
-        impl $crate::config::mapping::Configured for $Model {
+        impl Configured for $Model {
             type Form = $Form;
         }
 
         impl $Model {
             /// Every column that the target names, in the order of its keys. One that a preset gives is there, too.
             #[must_use]
-            pub fn columns(&self) -> Vec<$crate::config::MappedColumn<'_>> {
-                #[allow(unused_imports)]
-                use $crate::config::values::Value as _;
+            pub fn columns(&self) -> Vec<MappedColumn<'_>> {
                 let mut columns = Vec::new();
-                $($crate::config::mapping::mapping!(@columns $need self.$key, $key, columns);)*
+                $(mapping!(@columns $need self.$key, $key, columns);)*
                 self.target.columns(&mut columns);
                 columns
             }
@@ -185,35 +186,34 @@ macro_rules! mapping {
 
         impl serde::Serialize for $Model {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                use serde::ser::SerializeMap as _;
                 let mut map = serializer.serialize_map(None)?;
                 self.target.serialize_into(&mut map)?;
-                $($crate::config::mapping::mapping!(@write $need map, $key, self.$key);)*
+                $(mapping!(@write $need map, $key, self.$key);)*
                 map.end()
             }
         }
     };
 
-    (@form objectives $type:ty) => { <$type as $crate::config::objectives::ObjectiveSet>::Form };
-    (@form $need:ident $type:ty) => { <$type as $crate::config::values::Value>::Yaml };
+    (@form objectives $type:ty) => { <$type as ObjectiveSet>::Form };
+    (@form $need:ident $type:ty) => { <$type as Value>::Yaml };
 
     (@model optional $type:ty) => { Option<$type> };
     (@model $need:ident $type:ty) => { $type };
 
-    (@maps maps $field:expr) => { !matches!($field, $crate::yaml::Field::Absent) };
+    (@maps maps $field:expr) => { !matches!($field, Field::Absent) };
     (@maps keeps $field:expr) => { false };
 
     (@check optional $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident) => {
-        $field.given().and_then(|yaml| <$type as $crate::config::values::Value>::check($checker, yaml, $scope))
+        $field.given().and_then(|yaml| <$type as Value>::check($checker, yaml, $scope))
     };
     (@check required $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $remedy:expr) => {
         $checker
-            .required($field, $at, stringify!($key), &$crate::config::presets::or_preset($remedy, Self::KIND))
-            .and_then(|yaml| <$type as $crate::config::values::Value>::check($checker, yaml, $scope))
+            .required($field, $at, stringify!($key), &or_preset($remedy, Self::KIND))
+            .and_then(|yaml| <$type as Value>::check($checker, yaml, $scope))
     };
     (@check default $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $default:expr) => {
         match $field.given() {
-            Some(yaml) => <$type as $crate::config::values::Value>::check($checker, yaml, $scope),
+            Some(yaml) => <$type as Value>::check($checker, yaml, $scope),
             None => Some($default),
         }
     };
@@ -221,7 +221,7 @@ macro_rules! mapping {
 
     // The last to be checked, because they depend on what the other keys let a sample measure.
     (@objectives objectives $field:expr, $type:ty, $key:ident, $checker:ident, $scope:ident, $draft:ident, $locations:ident) => {
-        let checked = <$type as $crate::config::objectives::ObjectiveSet>::check($checker, $field, &$scope.objectives, &|what| {
+        let checked = <$type as ObjectiveSet>::check($checker, $field, &$scope.objectives, &|what| {
             can_measure(&$draft, &$locations, what)
         });
         $draft.$key = Some(checked);
@@ -249,6 +249,19 @@ macro_rules! mapping {
     };
 }
 pub(crate) use mapping;
+
+/// What the code that [`mapping!`] makes names, so that a file of a kind need not import it.
+pub(crate) mod prelude {
+    pub(crate) use serde::ser::SerializeMap;
+
+    pub(crate) use super::{CommonKeys, Configured, Mapping};
+    pub(crate) use crate::config::objectives::{ObjectiveSet, Observation};
+    pub(crate) use crate::config::presets::or_preset;
+    pub(crate) use crate::config::scope::Scope;
+    pub(crate) use crate::config::values::{ColumnName, Filter, MappedColumn, Probe, TimeColumn, Value};
+    pub(crate) use crate::config::{BatchSize, LateWindow, ReadMode, Target, TargetKind};
+    pub(crate) use crate::yaml::{Checker, Field, Location, form};
+}
 
 impl Checker<'_> {
     /// The targets of one list, completed by their presets.

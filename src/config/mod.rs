@@ -28,7 +28,7 @@ pub use self::common_keys::Target;
 pub use self::global::{Global, ReadMode};
 pub(crate) use self::kinds::for_each_log_kind;
 pub use self::kinds::*;
-pub use self::log::{BatchSize, LateWindow};
+pub use self::log::{BatchSize, LateWindow, OpenWindow};
 pub use self::mssql::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
 pub use self::objectives::{
     AttemptLogObjectives, Objective, Objectives, QueueObjectives, Ratio, RunLogObjectives, SourceObjectives,
@@ -37,9 +37,9 @@ pub use self::presets::{Preset, presets};
 pub use self::source::{Database, Source, Sqlite};
 pub(crate) use self::values::identifier;
 pub use self::values::{
-    AttemptOutcome, Attempts, AttemptsCount, ColumnName, ColumnOwner, DurationColumn, DurationUnit, Filter,
-    Lease, Lookup, MappedColumn, MappedState, MaxAttempts, Outcome, OutcomeRule, OutcomeRules, OutcomeTest,
-    OutcomeWord, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
+    AppLock, AttemptOutcome, Attempts, AttemptsCount, ColumnName, ColumnOwner, DurationColumn, DurationUnit,
+    Filter, Lease, Lookup, MappedColumn, MappedState, MaxAttempts, Outcome, OutcomeRule, OutcomeRules,
+    OutcomeTest, OutcomeWord, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
 };
 pub(crate) use crate::duration;
 pub use crate::environment::Environment;

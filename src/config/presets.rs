@@ -48,7 +48,7 @@ pub(super) fn of_kind(kind: TargetKind) -> impl Iterator<Item = &'static Preset>
 }
 
 /// The remedy for a missing key that a preset could give.
-pub(super) fn or_preset(remedy: &str, kind: TargetKind) -> String {
+pub(crate) fn or_preset(remedy: &str, kind: TargetKind) -> String {
     let names: Vec<&str> = of_kind(kind).map(|preset| preset.name).collect();
     format!("{remedy}, or start from a preset; for {kind} there are {}", names.join(", "))
 }

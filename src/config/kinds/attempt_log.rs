@@ -1,12 +1,8 @@
 //! Attempt logs: the attempt history of a lease queue.
 
-use crate::config::common_keys::Target;
-use crate::config::log::{BatchSize, LateWindow};
 use crate::config::mapping::mapping;
-use crate::config::objectives::{AttemptLogObjectives, Observation};
-use crate::config::scope::Scope;
-use crate::config::values::{AttemptOutcome, ColumnName, DurationColumn, OutcomeRules, TimeColumn};
-use crate::yaml::Checker;
+use crate::config::objectives::AttemptLogObjectives;
+use crate::config::values::{AttemptOutcome, DurationColumn, OutcomeRules};
 
 mapping! {
     /// The attempt history of a lease queue: one row an attempt, written when it ends.

@@ -1,11 +1,6 @@
 //! Control tables: one row a notification.
 
-use crate::config::common_keys::Target;
-use crate::config::log::{BatchSize, LateWindow};
 use crate::config::mapping::mapping;
-use crate::config::scope::Scope;
-use crate::config::values::{ColumnName, TimeColumn};
-use crate::yaml::Checker;
 
 mapping! {
     /// A control table: one row a notification, its event key unique.

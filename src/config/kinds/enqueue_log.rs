@@ -1,11 +1,6 @@
 //! Enqueue logs: tables that keep a row of every job that was enqueued.
 
-use crate::config::common_keys::Target;
-use crate::config::log::{BatchSize, LateWindow};
 use crate::config::mapping::mapping;
-use crate::config::scope::Scope;
-use crate::config::values::{ColumnName, TimeColumn};
-use crate::yaml::Checker;
 
 mapping! {
     /// A table that keeps a row of every job that was enqueued, as a log of the enqueuing: a lease queue

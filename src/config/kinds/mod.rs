@@ -15,7 +15,7 @@ pub use self::attempt_log::AttemptLog;
 pub use self::control_table::ControlTable;
 pub use self::enqueue_log::EnqueueLog;
 pub use self::queue::Queue;
-pub use self::run_log::{AppLock, OpenWindow, RunLog};
+pub use self::run_log::RunLog;
 use super::{MappedColumn, Source, Target};
 
 /// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of

@@ -1,13 +1,8 @@
 //! Queues: one row a job.
 
-use crate::config::common_keys::Target;
 use crate::config::mapping::mapping;
-use crate::config::objectives::{Observation, QueueObjectives};
-use crate::config::scope::Scope;
-use crate::config::values::{
-    Attempts, AttemptsCount, ColumnName, Lease, Lookup, MappedState, MaxAttempts, RowState, TimeColumn,
-};
-use crate::yaml::{Checker, Location};
+use crate::config::objectives::QueueObjectives;
+use crate::config::values::{Attempts, AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, RowState};
 
 mapping! {
     /// A queue table: one row a job.

@@ -1,19 +1,9 @@
 //! Run logs: one row a step, and one a whole run.
 
-use std::time::Duration;
-
-use serde::{Serialize, Serializer};
-
-use crate::config::common_keys::Target;
-use crate::config::log::{BatchSize, LateWindow};
+use crate::config::OpenWindow;
 use crate::config::mapping::mapping;
-use crate::config::objectives::{Observation, RunLogObjectives};
-use crate::config::scope::{Scope, invisible_locks};
-use crate::config::values::Value;
-use crate::config::values::{ColumnName, DurationColumn, Outcome, OutcomeRules, TimeColumn};
-use crate::duration::{self, DAY};
-use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Field, Located, Spanned};
+use crate::config::objectives::RunLogObjectives;
+use crate::config::values::{AppLock, DurationColumn, Outcome, OutcomeRules};
 
 mapping! {
     /// A run-log table: one row a step, and one a whole run.
@@ -53,70 +43,6 @@ mapping! {
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
         /// How long a missing id is asked for again.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;
-    }
-}
-
-/// How long a row without an end counts as running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpenWindow(pub Duration);
-
-/// An application lock (`sp_getapplock`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AppLock {
-    /// The resource name.
-    pub resource: String,
-}
-
-form! {
-    pub struct LockForm {
-        /// The resource name: the `@Resource` of `sp_getapplock`.
-        resource: Field<String>,
-    }
-}
-
-/// The longest name of an application lock, in characters.
-const MAX_RESOURCE: usize = 255;
-
-impl OpenWindow {
-    /// A step that runs for longer than a day is more likely a row that nobody ended.
-    const DEFAULT: Self = Self(DAY);
-    const BOUNDS: Bounds = Bounds { least: Duration::from_secs(1), most: DAY.saturating_mul(90) };
-}
-
-impl Serialize for OpenWindow {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        duration::serialize(&self.0, serializer)
-    }
-}
-
-impl Value for OpenWindow {
-    type Yaml = String;
-
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, _: &Scope) -> Option<Self> {
-        let given = checker.duration(Field::Set(yaml), Self::BOUNDS).ok()?;
-        given.map(|(window, _)| Self(window))
-    }
-}
-
-impl Value for AppLock {
-    type Yaml = LockForm;
-
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<LockForm>, scope: &Scope) -> Option<Self> {
-        let at = yaml.location();
-        if scope.reads_secondary {
-            let message = invisible_locks("lock", "this one would always look free");
-            checker.report(at, format!("{message}, or remove `lock`"));
-        }
-        let remedy = "name the lock, the @Resource of sp_getapplock";
-        let resource = checker.required(yaml.value.resource, at, "resource", remedy)?;
-        let at = resource.location();
-        let resource = checker.text(resource)?;
-        if resource.encode_utf16().count() > MAX_RESOURCE {
-            let message = format!("has more than {MAX_RESOURCE} characters, the limit of sp_getapplock");
-            checker.report(at, message);
-            return None;
-        }
-        Some(Self { resource })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Value types: what a key of a mapping can hold. Each knows its YAML form, its check, and the columns
 //! that it names.
 
+mod app_lock;
 mod attempts;
 mod column;
 mod constant;
@@ -17,6 +18,7 @@ mod table_name;
 mod time_column;
 pub(crate) mod time_zone;
 
+pub use app_lock::AppLock;
 pub use attempts::{Attempts, AttemptsCount, MaxAttempts};
 pub use column::{ColumnName, ColumnOwner, MappedColumn};
 pub use duration_column::{DurationColumn, DurationUnit};
