@@ -88,7 +88,7 @@ fn invalid(text: &str) -> String {
 fn unit_not_here(text: &str, unit: &str) -> String {
     let known = UNITS.map(|(name, _)| format!("`{name}`")).join(", ");
     if UNITS.iter().any(|(name, _)| *name == unit) {
-        format!("`{text}` has its units out of order; each stands once at most, from the longest: {known}")
+        format!("`{text}` has its units out of order; each appears at most once, from the longest: {known}")
     } else if unit.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         format!("`{text}` has the unknown unit `{unit}`; units are {known}")
     } else {

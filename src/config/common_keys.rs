@@ -19,11 +19,11 @@ pub struct Target {
     pub table: TableName,
     /// Columns that must hold a constant: a fixed predicate.
     pub filter: Filter,
-    /// The test that tells rows that are not there from rows that the login is not shown.
+    /// The test that distinguishes an empty table from one whose rows are hidden from the login.
     pub probe: Option<Probe>,
-    /// How rows that somebody has locked are read.
+    /// How locked rows are read.
     pub read_mode: ReadMode,
-    /// Whether a sample can miss rows that are there: those that somebody has locked, in the mode `readpast`
+    /// Whether a sample can miss rows that are there: locked ones, in the mode `readpast`
     /// on SQL Server.
     pub misses_locked_rows: bool,
     /// Time between two samples.

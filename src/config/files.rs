@@ -8,7 +8,7 @@ use crate::yaml::ConfigError;
 /// What ends the name of a configuration file in a folder.
 const ENDINGS: [&str; 2] = ["yaml", "yml"];
 
-/// The files that a path stands for, in the order of their names; at least one.
+/// The files of a path, in the order of their names; at least one.
 ///
 /// # Errors
 /// When a folder or a pattern has none, or cannot be looked through.

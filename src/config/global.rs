@@ -36,7 +36,7 @@ pub struct Global {
     /// Age past which the gauges of a target are withdrawn.
     #[serde(serialize_with = "duration::serialize")]
     pub stale_after: Duration,
-    /// How rows that somebody has locked are read.
+    /// How locked rows are read.
     pub read_mode: ReadMode,
     /// How many values of a label that comes from a table are exported per target.
     pub max_label_values: usize,
@@ -44,7 +44,7 @@ pub struct Global {
     pub objectives: Objectives,
 }
 
-/// How a statement reads rows that somebody has locked. There is no NOLOCK: it reads what was never
+/// How a statement reads locked rows. There is no NOLOCK: it reads what was never
 /// committed, and can miss rows or read them twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -68,7 +68,7 @@ form! {
         lock_timeout: Field<String>,
         /// Age past which the gauges of a target are withdrawn.
         stale_after: Field<String>,
-        /// How rows that somebody has locked are read: `readpast` or `read_committed`.
+        /// How locked rows are read: `readpast` or `read_committed`.
         read_mode: Field<ReadMode>,
         /// How many values of a label that comes from a table are exported per target.
         max_label_values: Field<u32>,

@@ -63,6 +63,6 @@ windows! {
     /// How long a missing id is asked for again. Zero has a meaning: a row that commits late is not waited for.
     LateWindow: default Duration::from_secs(600), from Duration::ZERO, to DAY;
     /// How long a row without an end counts as running. A step that runs for longer than a day is more
-    /// likely a row that nobody ended.
+    /// likely a row that was never ended.
     OpenWindow: default DAY, from Duration::from_secs(1), to DAY.saturating_mul(90);
 }

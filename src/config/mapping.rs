@@ -94,7 +94,7 @@ macro_rules! mapping {
                 filter: Field<<Filter as Value>::Yaml>,
                 /// What must hold for an answer to be believed, see [probes](configuration.md#probes).
                 probe: Field<<Probe as Value>::Yaml>,
-                /// How rows that somebody has locked are read, `readpast` or `read_committed`; without it,
+                /// How locked rows are read, `readpast` or `read_committed`; without it,
                 /// `global.read_mode`. See [read modes](configuration.md#read-modes).
                 read_mode: Field<ReadMode>,
                 $($(#[$key_meta])* $key: Field<mapping!(@form $need $type)>,)*
@@ -290,7 +290,7 @@ impl Checker<'_> {
         let (at, mut own) = (yaml.location(), yaml.value);
         let name = match own.take_preset() {
             Field::Set(name) => name,
-            // A table that is described in part is somebody's own, and no guess of ours fits it.
+            // A table that is described in part is the user's own, and no guess fits it.
             Field::Absent if !own.maps_columns() => at.with(M::KIND.default_preset().to_owned()),
             Field::Absent | Field::Null => return Some((at, own)),
         };

@@ -53,7 +53,7 @@ use crate::duration::DAY;
 use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Field, List, Located, Location, Names};
 
-/// Below this a sampler is a load test, and above it nobody is told in time.
+/// A shorter interval is a load test, and a longer one reports too late.
 const SAMPLE_INTERVALS: Bounds = Bounds { least: Duration::from_millis(100), most: DAY };
 
 /// Everything one exporter process does.
@@ -135,7 +135,7 @@ pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<Config, 
 }
 
 /// The same of several files, each given by its name and its text, that are one configuration: the
-/// settings for all sources stand in one of them, and each has sources of its own.
+/// settings for all sources are in one of them, and each has sources of its own.
 ///
 /// # Errors
 ///
@@ -152,7 +152,7 @@ pub fn parse_all(texts: &[(&Path, &str)], env: &Environment) -> Result<Config, C
             Err(problem) => invalid.push(InvalidFile { file: name.to_path_buf(), problems: vec![problem] }),
         }
     }
-    // Without a file that cannot be read the others could seem to lack what stands in it.
+    // While one file cannot be read, the others could seem to lack what is in it.
     if invalid.is_empty() { check(files) } else { Err(invalid) }.map_err(ConfigError::Invalid)
 }
 

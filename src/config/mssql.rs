@@ -217,7 +217,7 @@ fn endpoint(checker: &mut Checker<'_>, port: Field<u16>, instance: Field<String>
         (Some(_), Some(instance)) => {
             checker.report(
                 instance.location(),
-                "`instance` contradicts `port`: the SQL Server Browser tells the port of an instance; remove \
+                "`instance` contradicts `port`: the SQL Server Browser looks up the port of an instance; remove \
                  one of them",
             );
             None

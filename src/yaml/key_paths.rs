@@ -55,7 +55,7 @@ impl KeyPaths {
         self.keys.iter().find(|entry| entry.at == at).map(|entry| entry.path.as_str())
     }
 
-    /// Where the key of a path stands.
+    /// The location of the key of a path.
     pub(crate) fn key_location(&self, path: &str) -> Option<Location> {
         self.keys.iter().find(|entry| entry.path == path).map(|entry| entry.at)
     }

@@ -138,7 +138,7 @@ fn describe(error: &Error, at: Position, paths: &KeyPaths) -> (Subject, String) 
 const TOO_DEEP: &str = "lists and mappings lie too deep within each other; is it the right file?";
 const TOO_LARGE: &str = "there is far more in the file than a configuration needs; is it the right file? A large configuration can be \
      split: `--config.file` may be a folder";
-const TOO_MANY_ALIASES: &str = "YAML anchors and aliases (`&name`, `*name`, `<<`) stand for far more than a configuration needs; write the \
+const TOO_MANY_ALIASES: &str = "YAML anchors and aliases (`&name`, `*name`, `<<`) expand to far more than a configuration needs; write the \
      values out";
 
 /// What there is too much of.

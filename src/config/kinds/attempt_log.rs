@@ -13,7 +13,7 @@ mapping! {
         maps optional queue_label: ColumnName;
         /// The rules that give the outcome of a row: `ok`, `error` or `lost`.
         maps required outcome: OutcomeRules<AttemptOutcome> =
-            "say how a row's outcome is told, at least `outcome: { default: ok }`";
+            "say how to derive a row's outcome, at least `outcome: { default: ok }`";
         /// The column with the number of the attempt, 1 for the first of a job.
         maps optional attempt: ColumnName;
         /// When the attempt began.

@@ -10,7 +10,7 @@ mapping! {
         maps required id: ColumnName = "name the ascending id column";
         /// The column whose value becomes the label `queue`; without it the label is the target's name.
         maps optional queue_label: ColumnName;
-        /// When the job was put into its queue: it tells a table that was truncated from a quiet one.
+        /// When the job was put into its queue. It distinguishes a truncated table from a quiet one.
         maps optional enqueued_at: TimeColumn;
         /// How many rows a sample looks at, at most.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;

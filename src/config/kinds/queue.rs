@@ -49,7 +49,7 @@ mapping! {
 const ID_NEEDS_CLAIMS: &str = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease of \
      `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove `id`";
 
-/// Why rows that somebody has locked have no label.
+/// Why locked rows have no label.
 const LOCKED_ROWS_HAVE_NO_LABEL: &str = "`queue_label` contradicts `lease: { kind: rowlock }`: rows in flight are locked, so they are counted and \
      their columns are not read; give each queue a target of its own with `where`, or do without rows in flight with \
      `lease: { kind: none }`";

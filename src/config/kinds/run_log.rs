@@ -25,7 +25,7 @@ mapping! {
         /// The column with the number of candidates that the step found.
         maps optional candidates: ColumnName;
         /// The rules that give the outcome of a row: `ok`, `warning`, `error` or `skipped`.
-        maps required outcome: OutcomeRules = "say how a row's outcome is told, at least `outcome: { default: ok }`";
+        maps required outcome: OutcomeRules = "say how to derive a row's outcome, at least `outcome: { default: ok }`";
         /// Whether rows are written when a step begins and updated when it ends: a row counts once its
         /// `end` is set.
         maps default mutable: bool = false;

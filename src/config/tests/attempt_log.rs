@@ -70,7 +70,7 @@ fn only_table_id_and_outcome_are_needed() {
         format!(
             "config.yaml:5:9: {KEY}.table`: is missing; name the table, {presets}\n\
              config.yaml:5:9: {KEY}.id`: is missing; name the ascending id column, {presets}\n\
-             config.yaml:5:9: {KEY}.outcome`: is missing; say how a row's outcome is told, at least `outcome: {{ \
+             config.yaml:5:9: {KEY}.outcome`: is missing; say how to derive a row's outcome, at least `outcome: {{ \
              default: ok }}`, {presets}"
         )
     );

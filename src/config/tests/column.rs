@@ -145,7 +145,7 @@ fn column_names_may_be_quoted() {
     );
     assert_eq!(
         enqueued_at_errors("t.E"),
-        "22: key `sources[0].queues[0].enqueued_at`: `t.E` has a dot, and a column stands alone; if the dot is \
+        "22: key `sources[0].queues[0].enqueued_at`: `t.E` has a dot, and a column has no parts; if the dot is \
          part of the name, write '[t.E]'"
     );
 }

@@ -96,7 +96,7 @@ fn a_run_log_needs_its_columns_or_a_preset() {
             "config.yaml:5:9: {KEY}.table`: is missing; name the table, {presets}\n\
              config.yaml:5:9: {KEY}.id`: is missing; name the ascending id column, {presets}\n\
              config.yaml:5:9: {KEY}.step`: is missing; name the column that names the step, {presets}\n\
-             config.yaml:5:9: {KEY}.outcome`: is missing; say how a row's outcome is told, at least `outcome: {{ \
+             config.yaml:5:9: {KEY}.outcome`: is missing; say how to derive a row's outcome, at least `outcome: {{ \
              default: ok }}`, {presets}"
         )
     );

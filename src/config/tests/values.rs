@@ -44,7 +44,7 @@ fn what_is_not_a_duration_says_how_to_write_one() {
         assert_eq!(duration::parse(text), Err(expected));
     }
     for text in ["30m1h", "5s5s"] {
-        let order = "has its units out of order; each stands once at most, from the longest";
+        let order = "has its units out of order; each appears at most once, from the longest";
         assert_eq!(duration::parse(text), Err(format!("`{text}` {order}: {units}")));
     }
     assert_eq!(duration::parse("15"), Err("a duration needs a unit; write `15s` for seconds".to_owned()));
@@ -84,7 +84,7 @@ fn bad_identifiers_are_refused() {
         ("[a", "`[a` lacks its closing `]`"),
         ("[a]]", "`[a]]` lacks its closing `]`"),
         ("\"a", "`\"a` lacks its closing `\"`"),
-        ("[a]b", "`[a]b` goes on after a closing bracket or quote without a dot"),
+        ("[a]b", "`[a]b` continues after a closing bracket or quote without a dot"),
         (
             "dbo.Job Queue",
             "`Job Queue` is not a plain name; write it in brackets, and in quotes because of YAML: '[Job Queue]'",

@@ -31,7 +31,7 @@ pub(crate) fn column(text: &str) -> Result<String, String> {
     match (parts.pop(), parts.is_empty()) {
         (Some(name), true) => Ok(name),
         _ => Err(format!(
-            "`{text}` has a dot, and a column stands alone; if the dot is part of the name, write {}",
+            "`{text}` has a dot, and a column has no parts; if the dot is part of the name, write {}",
             yaml_quoted(&bracketed(text))
         )),
     }
@@ -57,7 +57,7 @@ fn parts(text: &str) -> Result<Vec<String>, String> {
         match after.strip_prefix('.') {
             Some(next) => rest = next,
             None if after.is_empty() => return Ok(parts),
-            None => return Err(format!("`{text}` goes on after a closing bracket or quote without a dot")),
+            None => return Err(format!("`{text}` continues after a closing bracket or quote without a dot")),
         }
     }
 }

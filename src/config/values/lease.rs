@@ -26,7 +26,7 @@ pub enum Lease {
     Until {
         /// The column.
         column: TimeColumn,
-        /// The claim token, where NULL in it means that nobody holds the row.
+        /// The claim token, where NULL means that the row is not claimed.
         #[serde(skip_serializing_if = "Option::is_none")]
         token: Option<ColumnName>,
         /// Grace added to the end of the lease.
@@ -46,7 +46,7 @@ pub enum Lease {
     },
     /// A column holds the owner of the row, without an end.
     Owner {
-        /// The column; NULL when nobody owns the row.
+        /// The column; NULL when the row has no owner.
         column: ColumnName,
     },
     /// A claim is a row lock in the worker's open transaction; nothing is stored.

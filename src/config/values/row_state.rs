@@ -133,9 +133,7 @@ fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Op
         MappedState::Ready | MappedState::Scheduled | MappedState::Retrying | MappedState::Failed => {
             return Some(RowState::Constant(state.value));
         }
-        MappedState::Running => {
-            "that somebody works on a row is for `lease` to tell: use `constant: ready` and a lease"
-        }
+        MappedState::Running => "`lease` shows that a worker holds a row: use `constant: ready` and a lease",
         MappedState::Done => {
             "finished rows are no queue: remove it, or say with `column` and `map` which rows are done"
         }
