@@ -191,7 +191,7 @@ fn a_predicate_refuses_what_is_not_a_constant() {
 fn a_predicate_refuses_bad_and_repeated_columns() {
     assert_eq!(
         queue_errors("preset: lease\nwhere: { A: 1, a.b: 1, '[A]': 2 }"),
-        "config.yaml:7:24: key `sources[0].queues[0].where.a.b`: `a.b` has a dot, and a column stands alone; \
+        "config.yaml:7:24: key `sources[0].queues[0].where.a.b`: `a.b` has a dot, and a column has no parts; \
          if the dot is part of the name, write '[a.b]'\n\
          config.yaml:7:32: key `sources[0].queues[0].where.[A]`: the column `A` is given twice"
     );

@@ -225,7 +225,7 @@ fn port_and_instance_contradict_each_other() {
     assert_eq!(
         mssql_errors(&login("password_env: DB_PASSWORD\nport: 1433\ninstance: SQLEXPRESS")),
         "config.yaml:9:17: key `sources[0].mssql.instance`: `instance` contradicts `port`: the SQL Server \
-         Browser tells the port of an instance; remove one of them"
+         Browser looks up the port of an instance; remove one of them"
     );
     assert_eq!(
         mssql_errors(&login("password_env: DB_PASSWORD\nport: 0")),
