@@ -1,6 +1,6 @@
 //! YAML files: values with their locations, checks, and errors that name file, line and key.
 //!
-//! [`read`] turns a document into structs of [`Field`]s, which know where each value is. A [`Checker`]
+//! `read` turns a document into structs of `Field`s, which know where each value is. A `Checker`
 //! then collects everything that is wrong, so that one look at the errors is enough to correct a file.
 
 mod checker;
