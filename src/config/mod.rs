@@ -110,7 +110,6 @@ fn optional_path_text<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> R
 /// configuration.
 ///
 /// # Errors
-///
 /// When a file cannot be read, or when anything in it is wrong.
 pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
     let mut texts = Vec::new();
@@ -128,7 +127,6 @@ pub fn load(path: &Path, env: &Environment) -> Result<Config, ConfigError> {
 /// `file_name` is the name that errors show; relative paths in the text start from its directory.
 ///
 /// # Errors
-///
 /// When anything in the text is wrong, or a secret cannot be read.
 pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<Config, ConfigError> {
     parse_all(&[(file_name, yaml)], env)
@@ -138,7 +136,6 @@ pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<Config, 
 /// settings for all sources are in one of them, and each has sources of its own.
 ///
 /// # Errors
-///
 /// When anything in the texts is wrong, or a secret cannot be read.
 pub fn parse_all(texts: &[(&Path, &str)], env: &Environment) -> Result<Config, ConfigError> {
     let mut invalid = Vec::new();

@@ -28,7 +28,6 @@ impl KeyPaths {
     /// Reads the locations.
     ///
     /// # Errors
-    ///
     /// When the file is not YAML, or has keys that are not scalars.
     pub(crate) fn of(yaml: &str) -> Result<Self, serde_saphyr::Error> {
         // Everything that can be refused is let through: this tree only finds paths.

@@ -12,7 +12,6 @@ use super::suggest;
 /// Reads one YAML document, with the location of its beginning.
 ///
 /// # Errors
-///
 /// The first problem that the deserializer finds.
 pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Problem> {
     let options = serde_saphyr::options! {
@@ -35,7 +34,6 @@ pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
 /// Writes a value as a YAML document.
 ///
 /// # Errors
-///
 /// What cannot be written, which is a defect.
 pub(crate) fn write(value: &impl Serialize) -> Result<String, String> {
     serde_saphyr::to_string(value).map_err(|error| error.to_string())

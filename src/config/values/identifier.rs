@@ -8,7 +8,6 @@ const MAX_LENGTH: usize = 128;
 /// Reads a table name of one to three parts.
 ///
 /// # Errors
-///
 /// What is wrong, without the key.
 pub(crate) fn table(text: &str) -> Result<TableName, String> {
     let parts = parts(text)?;
@@ -24,7 +23,6 @@ pub(crate) fn table(text: &str) -> Result<TableName, String> {
 /// Reads a column name.
 ///
 /// # Errors
-///
 /// What is wrong, without the key.
 pub(crate) fn column(text: &str) -> Result<String, String> {
     let mut parts = parts(text)?;
