@@ -91,19 +91,11 @@ impl Environment {
         if self.without_secrets {
             return Ok(Secret::new(""));
         }
-        let shown = path.display();
-        let bytes =
-            self.read(path, MAX_SECRET_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if is_longer(&bytes, MAX_SECRET_BYTES) {
-            return Err(format!("`{shown}` is too large for a password"));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8 text"))?;
+        let bytes = self.read_within(path, MAX_SECRET_BYTES, "is too large for a password")?;
+        let text = std::str::from_utf8(&bytes).ok();
         let text =
-            text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
-        if text.is_empty() {
-            return Err(format!("`{shown}` is empty; it must hold the password"));
-        }
-        Ok(Secret::new(text))
+            text.map(|text| text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text));
+        secret(text, &format!("`{}`", path.display()))
     }
 
     /// The bytes of a file that the configuration names, such as a certificate.
@@ -112,13 +104,15 @@ impl Environment {
     ///
     /// What is wrong, naming the file, never its content.
     pub(crate) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
+        let too_large = format!("is too large; at most {MAX_PEM_BYTES} bytes are read");
+        self.read_within(path, MAX_PEM_BYTES, &too_large)
+    }
+
+    /// The bytes of a file that is no longer than `limit`.
+    fn read_within(&self, path: &Path, limit: u64, too_large: &str) -> Result<Vec<u8>, String> {
         let shown = path.display();
-        let bytes =
-            self.read(path, MAX_PEM_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if is_longer(&bytes, MAX_PEM_BYTES) {
-            return Err(format!("`{shown}` is too large; at most {MAX_PEM_BYTES} bytes are read"));
-        }
-        Ok(bytes)
+        let bytes = self.read(path, limit).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if bytes.len() as u64 > limit { Err(format!("`{shown}` {too_large}")) } else { Ok(bytes) }
     }
 
     /// The secret in an environment variable.
@@ -138,11 +132,7 @@ impl Environment {
             "the environment variable named here".to_owned()
         };
         let value = self.variable(name).ok_or_else(|| format!("{shown} is not set"))?;
-        let text = value.into_string().map_err(|_| format!("{shown} is not UTF-8 text"))?;
-        if text.is_empty() {
-            return Err(format!("{shown} is empty; it must hold the password"));
-        }
-        Ok(Secret::new(text))
+        secret(value.to_str(), &shown)
     }
 
     /// The secret in a systemd credential: a file of that name in `$CREDENTIALS_DIRECTORY`.
@@ -213,8 +203,13 @@ pub(crate) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-fn is_longer(bytes: &[u8], limit: u64) -> bool {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit
+/// The secret that is this text, if it is text; `shown` is where it was read.
+fn secret(text: Option<&str>, shown: &str) -> Result<Secret, String> {
+    match text {
+        None => Err(format!("{shown} is not UTF-8 text")),
+        Some(text) if text.is_empty() => Err(format!("{shown} is empty; it must hold the password")),
+        Some(text) => Ok(Secret::new(text)),
+    }
 }
 
 impl fmt::Debug for Environment {

@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();
     print(&format!(
         "{}: the configuration is valid: {}, {}\n",
-        options.path().display(),
+        options.config_file.display(),
         counted(config.sources.len(), "source"),
         counted(targets, "target"),
     ))?;

@@ -15,7 +15,6 @@
 
 mod banner;
 mod clock;
-mod configuration;
 mod database;
 mod error;
 pub mod incident;

@@ -34,28 +34,21 @@ impl Step {
     /// Its name in the run log.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Comments => "comments",
-            Self::Orders => "orders",
-            Self::Reminders => "reminders",
-        }
+        self.texts().0
     }
 
     /// The kind of its notifications in the control table.
     #[must_use]
     pub const fn kind(self) -> &'static str {
-        match self {
-            Self::Comments => "comment",
-            Self::Orders => "order",
-            Self::Reminders => "reminder",
-        }
+        self.texts().1
     }
 
-    const fn candidates(self) -> &'static str {
+    /// Its name, its kind, and the query for its events.
+    const fn texts(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Comments => sql!("notifications/candidates_comments"),
-            Self::Orders => sql!("notifications/candidates_orders"),
-            Self::Reminders => sql!("notifications/candidates_reminders"),
+            Self::Comments => ("comments", "comment", sql!("notifications/candidates_comments")),
+            Self::Orders => ("orders", "order", sql!("notifications/candidates_orders")),
+            Self::Reminders => ("reminders", "reminder", sql!("notifications/candidates_reminders")),
         }
     }
 
@@ -178,12 +171,6 @@ pub fn run_step(
     Ok(report)
 }
 
-/// Marks an event as announced. The unique key refuses a second mark for the same event.
-pub fn add_control(connection: &Connection, kind: &str, key: i64, key2: i64) -> Result<i64> {
-    let parameters = named_params! { ":kind": kind, ":key": key, ":key2": key2 };
-    insert(connection, sql!("notifications/control_add"), parameters)
-}
-
 struct Candidate {
     key: i64,
     key2: i64,
@@ -199,7 +186,7 @@ fn write_messages(
 ) -> Result<()> {
     // The search for events is slow and needs no lock; only its result is written under one.
     let candidates = connection
-        .prepare_cached(step.candidates())?
+        .prepare_cached(step.texts().2)?
         .query_map(named_params! { ":cap": cap }, |row| {
             Ok(Candidate { key: row.get("Key")?, key2: row.get("Key2")?, recipient: row.get("Recipient")? })
         })?
@@ -208,7 +195,9 @@ fn write_messages(
 
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for candidate in &candidates {
-        add_control(&transaction, step.kind(), candidate.key, candidate.key2)?;
+        let mark = named_params! { ":kind": step.kind(), ":key": candidate.key, ":key2": candidate.key2 };
+        // The unique key refuses a second mark for the same event.
+        execute(&transaction, sql!("notifications/control_add"), mark)?;
     }
     for candidate in &candidates {
         let subject = (!broken).then(|| step.subject(candidate.key));

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sqlqueue_exporter::config::Secret;
 use sqlqueue_exporter::config::Mssql;
+use sqlqueue_exporter::config::Secret;
 use sqlqueue_exporter::source::{Connection, Connector as _, MssqlConnector, Reason, SourceError, Value};
 use sqlqueue_exporter::statement::{Parameter, Statement};
 
