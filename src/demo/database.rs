@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use minijinja::{Environment, context};
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
-use super::{DemoError, DemoOptions, check_speed, incident, schema};
+use super::{DemoError, DemoOptions, check_speed, incident, sql};
 use crate::config::duration;
 
 /// The database's file name in the demo's folder.
@@ -18,6 +18,9 @@ const CONFIG_FILE: &str = "sqlqueue-exporter.yaml";
 
 /// The exporter's state file in the demo's folder; the configuration has the same name.
 const STATE_FILE: &str = "state.json";
+
+/// How long a write waits for another writer: SQLite has a single write lock for the whole file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The start of each configuration that a demo writes, so that another one may overwrite it.
 const MARK: &[u8] = b"# Written by the demo;";
@@ -67,7 +70,7 @@ impl DemoDatabase {
     ///
     /// When the file cannot be opened, or not in WAL mode.
     pub fn connect(&self) -> Result<Connection, DemoError> {
-        let connection = schema::open(self.file())?;
+        let connection = open(self.file())?;
         #[cfg(test)]
         if let Some(clock) = &self.clock {
             super::tests::clock::override_now(&connection, clock)?;
@@ -120,9 +123,30 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
         Ok(_) | Err(_) => return Err(DemoError::OtherConfiguration(config_file)),
     }
     incident::files::undo(database.file(), &database.state_file())?;
-    schema::create(&mut database.connect()?)?;
+    create_tables(&mut database.connect()?)?;
     std::fs::write(&config_file, database.config_yaml()).map_err(|error| unwritable(&config_file, error))?;
     Ok(database)
+}
+
+/// Opens the file in WAL mode, where readers (the exporter) and the writer do not block each other.
+fn open(file: &Path) -> Result<Connection, DemoError> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(DemoError::NotWal { mode });
+    }
+    // In WAL mode this survives a crash of the process; only a power failure can lose the last commits.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    Ok(connection)
+}
+
+/// Creates missing tables, and ends the sessions of an earlier demo on this file.
+fn create_tables(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(sql!("schema"))?;
+    transaction.execute_batch(sql!("end_sessions"))?;
+    transaction.commit()
 }
 
 /// The configuration for a database file.

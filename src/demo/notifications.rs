@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Result, Transaction, TransactionBehavior, named_params};
 
-use super::{execute, insert, ms, schema, sql};
+use super::{execute, insert, ms, sql};
+use crate::source::sqlite::is_locked;
 
 /// The lock held during a run.
 pub const RUN_LOCK: &str = "notifications";
@@ -163,18 +164,12 @@ pub fn run_step(
             (Outcome::Warning, Some(message))
         }
         Ok(()) => (Outcome::Ok, None),
-        Err(busy) if schema::is_busy(&busy) => return Err(busy),
+        Err(busy) if is_locked(&busy) => return Err(busy),
         Err(error) => (Outcome::Error, Some(format!("error: {error}"))),
     };
     let report = Report { outcome, candidates: Some(found), message };
     log(connection, step.name(), started_at, &report)?;
     Ok(report)
-}
-
-struct Candidate {
-    key: i64,
-    key2: i64,
-    recipient: String,
 }
 
 fn write_messages(
@@ -188,20 +183,20 @@ fn write_messages(
     let candidates = connection
         .prepare_cached(step.texts().2)?
         .query_map(named_params! { ":cap": cap }, |row| {
-            Ok(Candidate { key: row.get("Key")?, key2: row.get("Key2")?, recipient: row.get("Recipient")? })
+            Ok((row.get("Key")?, row.get("Key2")?, row.get("Recipient")?))
         })?
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<Vec<(i64, i64, String)>>>()?;
     *found = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
 
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for candidate in &candidates {
-        let mark = named_params! { ":kind": step.kind(), ":key": candidate.key, ":key2": candidate.key2 };
+    for (key, key2, _) in &candidates {
+        let mark = named_params! { ":kind": step.kind(), ":key": key, ":key2": key2 };
         // The unique key refuses a second mark for the same event.
         execute(&transaction, sql!("notifications/control_add"), mark)?;
     }
-    for candidate in &candidates {
-        let subject = (!broken).then(|| step.subject(candidate.key));
-        add_message(&transaction, subject.as_deref(), &candidate.recipient)?;
+    for (key, _, recipient) in &candidates {
+        let subject = (!broken).then(|| step.subject(*key));
+        add_message(&transaction, subject.as_deref(), recipient)?;
     }
     if broken {
         // Fails even without candidates.

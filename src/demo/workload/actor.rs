@@ -9,8 +9,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::super::incident::Incident;
-use super::super::{DemoDatabase, DemoError, schema};
+use super::super::{DemoDatabase, DemoError};
 use super::script;
+use crate::source::sqlite::is_locked;
 
 /// Conditions shared by all actors.
 #[derive(Debug, Clone)]
@@ -113,7 +114,7 @@ impl Actor {
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             loop {
                 match work(&mut connection) {
-                    Err(busy) if schema::is_busy(&busy) && !stop.is_cancelled() => {}
+                    Err(busy) if is_locked(&busy) && !stop.is_cancelled() => {}
                     result => return result.map_err(DemoError::from),
                 }
             }

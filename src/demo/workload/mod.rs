@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use self::actor::{Actor, Conditions};
 pub use self::summary::DemoSummary;
 use super::{DemoDatabase, DemoError, DemoOptions, HostClock, check_speed};
+use crate::source::sqlite::is_locked;
 
 pub(super) const WORKERS: usize = 4;
 pub(super) const CONSUMERS: i64 = 2;
@@ -104,7 +105,7 @@ impl Crew<'_> {
             };
             match life.await {
                 // It did not get the write lock before the end; nobody misses its work.
-                Err(DemoError::Database(error)) if stop.is_cancelled() && super::schema::is_busy(&error) => {
+                Err(DemoError::Database(error)) if stop.is_cancelled() && is_locked(&error) => {
                     Ok(DemoSummary::default())
                 }
                 Err(error) => Err(DemoError::Actor { actor: name, source: Box::new(error) }),
