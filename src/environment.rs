@@ -1,7 +1,5 @@
 //! The machine as the configuration sees it: environment variables and secret files.
 
-pub(crate) mod trace;
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -10,7 +8,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use self::trace::Trace;
+use aws_lc_rs::digest::{SHA256, digest};
+
 use crate::secret::Secret;
 
 /// Where systemd puts the credentials of a unit.
@@ -193,6 +192,27 @@ impl Environment {
             trace.note(path, limit, content.as_deref().ok());
         }
         content
+    }
+}
+
+/// The files that were read, so that a change can be seen: how many bytes of each were read at most, and
+/// a digest of them, or `None` when it could not be read. Not the contents themselves: some are secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Trace(BTreeMap<PathBuf, (u64, Option<Vec<u8>>)>);
+
+impl Trace {
+    fn note(&mut self, path: &Path, limit: u64, content: Option<&[u8]>) {
+        let digest = content.map(|content| digest(&SHA256, content).as_ref().to_vec());
+        self.0.insert(path.to_owned(), (limit, digest));
+    }
+
+    /// Whether any of the files is not what it was.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let mut now = Self::default();
+        for (path, (limit, _)) in &self.0 {
+            now.note(path, *limit, disk(path, *limit).ok().as_deref());
+        }
+        now != *self
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use super::{WebConfig, load_web};
 use crate::config::Environment;
-use crate::environment::trace::Trace;
+use crate::environment::Trace;
 use crate::yaml::ConfigError;
 
 /// A web configuration file, with the certificates that it names: what was read of them, so that a
