@@ -128,11 +128,8 @@ impl Fleet {
 
 /// The time between the first samples of `sources` sources. One alone starts at once.
 fn start_step(sources: usize, interval: Duration) -> Duration {
-    match u32::try_from(sources) {
-        Ok(0 | 1) => Duration::ZERO,
-        Ok(sources) => START_STEP.min(interval / sources),
-        Err(_) => Duration::ZERO,
-    }
+    let sources = u32::try_from(sources).unwrap_or(u32::MAX);
+    if sources > 1 { START_STEP.min(interval / sources) } else { Duration::ZERO }
 }
 
 async fn stop(samplers: Vec<Running>) {

@@ -32,6 +32,13 @@ use crate::statement;
 /// longer is given up, so that a driver that hangs costs a sample and not all that would follow.
 const OVERRUN: Duration = Duration::from_secs(2);
 
+/// Logs a warning, or a line for debugging when it is no news.
+macro_rules! warn_if {
+    ($is_news:expr, $($event:tt)+) => {
+        if $is_news { warn!($($event)+) } else { debug!($($event)+) }
+    };
+}
+
 /// What one sampler needs.
 #[derive(Debug)]
 pub struct Sampler {
@@ -257,11 +264,7 @@ impl Sampler {
         let (kind, name, database) = (target.label(), &target.target().name, self.connector.describe());
         let Failure { error, .. } = failure;
         let (reason, in_a_row) = (error.reason.as_str(), row.failures);
-        if row.is_news() {
-            warn!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
-        } else {
-            debug!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
-        }
+        warn_if!(row.is_news(), kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
     }
 
     /// Counts a failed sample of each of these targets, which no connection could be made for, and says
@@ -274,11 +277,7 @@ impl Sampler {
         let database = self.connector.describe();
         let Failure { error, .. } = failure;
         let (reason, in_a_row, targets) = (error.reason.as_str(), row.failures, targets.len());
-        if row.is_news() {
-            warn!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
-        } else {
-            debug!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
-        }
+        warn_if!(row.is_news(), database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
     }
 
     fn count_failure(&self, position: usize, failure: &Failure) -> Row {
@@ -369,11 +368,7 @@ fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
     if let Some((_, last)) = progress.crowded_out.last() {
         let ranges = progress.crowded_out.len();
         let (up_to, in_a_row) = (*last, crowded);
-        if is_news(crowded) {
-            warn!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
-        } else {
-            debug!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
-        }
+        warn_if!(is_news(crowded), kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
     }
 }
 
