@@ -31,7 +31,7 @@ pub struct Environment {
     without_secrets: bool,
     variables: BTreeMap<String, OsString>,
     files: BTreeMap<PathBuf, Vec<u8>>,
-    /// What was read, when somebody wants to know.
+    /// Records what is read, if requested.
     trace: Option<Arc<Mutex<Trace>>>,
 }
 
@@ -42,14 +42,14 @@ impl Environment {
         Self { real: true, ..Self::default() }
     }
 
-    /// Leaves secrets unread; each is then empty. For what logs in nowhere, such as printing
-    /// statements on a machine that has no password.
+    /// Leaves secrets unread and empty, for commands that never log in, such as `sql` on a machine that
+    /// does not have the password.
     #[must_use]
     pub fn without_secrets(self) -> Self {
         Self { without_secrets: true, ..self }
     }
 
-    /// Keeps in mind which files are read, and what they hold.
+    /// Also records which files are read, with a digest of each.
     pub(crate) fn traced(&self) -> (Self, Arc<Mutex<Trace>>) {
         let trace = Arc::<Mutex<Trace>>::default();
         (Self { trace: Some(Arc::clone(&trace)), ..self.clone() }, trace)
@@ -181,7 +181,7 @@ impl Environment {
         self.note(path, limit, content)
     }
 
-    /// The same of the configuration itself, which is always on the disk.
+    /// Like [`Self::read`], for the configuration itself, which is always on the disk.
     pub(crate) fn read_configuration(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.note(path, limit, disk(path, limit))
     }
@@ -227,7 +227,7 @@ pub(crate) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 fn secret(text: Option<&str>, shown: &str) -> Result<Secret, String> {
     match text {
         None => Err(format!("{shown} is not UTF-8 text")),
-        Some(text) if text.is_empty() => Err(format!("{shown} is empty; it must hold the password")),
+        Some("") => Err(format!("{shown} is empty; it must hold the password")),
         Some(text) => Ok(Secret::new(text)),
     }
 }

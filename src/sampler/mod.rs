@@ -1,7 +1,7 @@
 //! The samplers: one task per database, which keeps one connection and asks one question at a time.
 //!
 //! A target that fails costs no other target its sample. Samples never overlap and never queue up:
-//! what is late is left out.
+//! late ones are skipped.
 
 mod fleet;
 mod ledger;
@@ -58,12 +58,12 @@ pub struct Sampler {
     pub turns: Arc<Semaphore>,
 }
 
-/// What came of a sample.
+/// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Good,
-    /// Good, and a whole batch: the log holds more than one sample may read, and nothing is against
-    /// reading on at once.
+    /// Good, and a whole batch: the log holds more than one sample may read, and the rest can be read
+    /// at once.
     More,
     Failed,
 }
@@ -162,7 +162,7 @@ impl Sampler {
             let now = self.clock.monotonic();
             match outcome {
                 Outcome::Good => pace.succeeded(now, &mut fastrand::f64),
-                Outcome::More => pace.goes_on(now),
+                Outcome::More => pace.has_more(now),
                 Outcome::Failed => pace.failed(now, &mut fastrand::f64),
             }
         }
@@ -258,7 +258,7 @@ impl Sampler {
         Ok(progress)
     }
 
-    /// Counts a failed sample and says so.
+    /// Counts and logs a failed sample.
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
         let row = self.count_failure(position, failure);
         let (kind, name, database) = (target.label(), &target.target().name, self.connector.describe());
@@ -267,11 +267,11 @@ impl Sampler {
         warn_if!(row.is_news(), kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
     }
 
-    /// Counts a failed sample of each of these targets, which no connection could be made for, and says
-    /// so once.
+    /// Counts a failed sample of each of these targets, for which there was no connection, and logs it
+    /// once.
     fn reject_all(&self, targets: &[(usize, TargetConfig<'_>)], failure: &Failure) {
         let rows = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
-        let Some(row) = rows.reduce(Row::newest) else {
+        let Some(row) = rows.reduce(Streak::newest) else {
             return;
         };
         let database = self.connector.describe();
@@ -280,10 +280,10 @@ impl Sampler {
         warn_if!(row.is_news(), database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
     }
 
-    fn count_failure(&self, position: usize, failure: &Failure) -> Row {
+    fn count_failure(&self, position: usize, failure: &Failure) -> Streak {
         let Failure { error, took, connected } = failure;
         let now_ms = self.clock.unix_ms();
-        let mut row = Row { failures: 1, is_other_reason: true };
+        let mut row = Streak { failures: 1, is_other_reason: true };
         self.ledger.change(&self.source.name, |source| {
             // A statement that was cancelled in order was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
@@ -292,23 +292,23 @@ impl Sampler {
                 let before = known.sampling.last_error.as_ref().map(|last| last.reason);
                 known.sampling.failed(error, *took, now_ms);
                 let failures = known.sampling.failed_in_a_row;
-                row = Row { failures, is_other_reason: before != Some(error.reason) };
+                row = Streak { failures, is_other_reason: before != Some(error.reason) };
             }
         });
         row
     }
 }
 
-/// Failed samples of a target, one after the other.
+/// Consecutive failed samples of one target.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct Streak {
     failures: u64,
-    /// The one before failed for another reason.
+    /// The previous sample was good or failed for another reason.
     is_other_reason: bool,
 }
 
-impl Row {
-    /// Whether an operator wants to know: at once, and then less and less often while nothing changes.
+impl Streak {
+    /// Whether it is worth a warning: at once, and then less and less often while nothing changes.
     const fn is_news(self) -> bool {
         self.is_other_reason || is_news(self.failures)
     }
@@ -323,7 +323,7 @@ const fn is_news(in_a_row: u64) -> bool {
     in_a_row.is_power_of_two()
 }
 
-/// The message of a panic's error; what the panic said is on standard error.
+/// The error message for a panic, whose own message is on standard error.
 const PANICKED: &str = "the sampler panicked; this is a defect of the exporter";
 
 /// A panic in a driver or a decoder is an error of the sample, not the end of the process; a driver
@@ -343,8 +343,8 @@ async fn contain<T>(
     }
 }
 
-/// Says what an operator should know about a log that was read. `crowded`: how many samples in a row had
-/// no room for all ids that are missing.
+/// Logs what an operator should know about a log that was sampled. `crowded` is how many samples in a row
+/// had no room for all missing ids.
 fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
     let name = &target.target().name;
     let kind = target.label();

@@ -72,7 +72,7 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
     Ok(summary)
 }
 
-/// One attempt at a job. A worker that crashes or is stopped in the middle says nothing: its lease lapses.
+/// One attempt at a job. A worker that crashes or is stopped in the middle reports nothing: its lease lapses.
 async fn try_job(
     actor: &Actor,
     claim: &Claim,

@@ -17,8 +17,8 @@ pub(super) fn refused(file: &Path, cause: &dyn fmt::Display) -> SourceError {
     SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
 }
 
-/// Why the file cannot be read, where SQLite's own message hides the system's, or speaks of writing
-/// although nothing is ever written.
+/// Why the file cannot be read, where SQLite's own message hides the system's, or mentions writing although
+/// nothing is ever written.
 fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
     if cause.extended_code == ffi::SQLITE_READONLY_ROLLBACK {
         let journal = beside(file, "-journal");
