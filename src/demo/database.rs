@@ -134,7 +134,7 @@ fn open(file: &Path) -> Result<Connection, DemoError> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
-        return Err(DemoError::NotWal { mode });
+        return Err(DemoError::NotWal(mode));
     }
     // In WAL mode this survives a crash of the process; only a power failure can lose the last commits.
     connection.pragma_update(None, "synchronous", "normal")?;

@@ -74,14 +74,6 @@ impl Outcome {
     }
 }
 
-/// A good sample and how long its statement took.
-struct Answer {
-    sample: Sample,
-    took: Duration,
-    /// The exporter's wall clock in the middle of the question, to compare with the database's.
-    asked_ms: i64,
-}
-
 /// A failed sample.
 struct Failure {
     error: SourceError,
@@ -204,12 +196,14 @@ impl Sampler {
         }
     }
 
+    /// A sample of the target, how long its statement took, and by how many milliseconds the database's
+    /// clock was ahead in the middle of it.
     async fn ask(
         &self,
         connection: &mut dyn Connection,
         position: usize,
         target: TargetConfig<'_>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<(Sample, Duration, i64), Failure> {
         let request = self.ledger.request(&self.source.name, position, target);
         let failed = |error, took| Failure { error, took, connected: true };
         let statement =
@@ -221,20 +215,17 @@ impl Sampler {
         let answered = contain(self.global.query_timeout, asking).await;
         let took = self.clock.monotonic().saturating_sub(started);
         let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);
-        match answered {
-            Ok(sample) => Ok(Answer { sample, took, asked_ms: started_ms.saturating_add(half_way) }),
-            Err(error) => Err(failed(error, Some(took))),
-        }
+        let sample = answered.map_err(|error| failed(error, Some(took)))?;
+        let skew_ms = sample.now_ms().saturating_sub(started_ms.saturating_add(half_way));
+        Ok((sample, took, skew_ms))
     }
 
     async fn accept(
         &self,
         position: usize,
         target: TargetConfig<'_>,
-        answer: Answer,
+        (sample, took, skew_ms): (Sample, Duration, i64),
     ) -> Result<Progress, Failure> {
-        let Answer { sample, took, asked_ms } = answer;
-        let skew_ms = sample.now_ms().saturating_sub(asked_ms);
         // The only writer of this target is this task, so it can change a copy and commit that.
         let Some(mut after) = self.ledger.target(&self.source.name, position) else {
             return Ok(Progress::default());
@@ -260,30 +251,30 @@ impl Sampler {
 
     /// Counts and logs a failed sample.
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
-        let row = self.count_failure(position, failure);
+        let streak = self.count_failure(position, failure);
         let (kind, name, database) = (target.label(), &target.target().name, self.connector.describe());
         let Failure { error, .. } = failure;
-        let (reason, in_a_row) = (error.reason.as_str(), row.failures);
-        warn_if!(row.is_news(), kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
+        let (reason, in_a_row) = (error.reason.as_str(), streak.failures);
+        warn_if!(streak.is_news, kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
     }
 
     /// Counts a failed sample of each of these targets, for which there was no connection, and logs it
     /// once.
     fn reject_all(&self, targets: &[(usize, TargetConfig<'_>)], failure: &Failure) {
-        let rows = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
-        let Some(row) = rows.reduce(Streak::newest) else {
+        let streaks = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
+        let Some(streak) = streaks.reduce(|known, next| if next.is_news { next } else { known }) else {
             return;
         };
         let database = self.connector.describe();
         let Failure { error, .. } = failure;
-        let (reason, in_a_row, targets) = (error.reason.as_str(), row.failures, targets.len());
-        warn_if!(row.is_news(), database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
+        let (reason, in_a_row, targets) = (error.reason.as_str(), streak.failures, targets.len());
+        warn_if!(streak.is_news, database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
     }
 
     fn count_failure(&self, position: usize, failure: &Failure) -> Streak {
         let Failure { error, took, connected } = failure;
         let now_ms = self.clock.unix_ms();
-        let mut row = Streak { failures: 1, is_other_reason: true };
+        let mut streak = Streak { failures: 1, is_news: true };
         self.ledger.change(&self.source.name, |source| {
             // A statement that was cancelled in order was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
@@ -292,10 +283,11 @@ impl Sampler {
                 let before = known.sampling.last_error.as_ref().map(|last| last.reason);
                 known.sampling.failed(error, *took, now_ms);
                 let failures = known.sampling.failed_in_a_row;
-                row = Streak { failures, is_other_reason: before != Some(error.reason) };
+                let is_news = is_news(failures) || before != Some(error.reason);
+                streak = Streak { failures, is_news };
             }
         });
-        row
+        streak
     }
 }
 
@@ -303,19 +295,9 @@ impl Sampler {
 #[derive(Debug, Clone, Copy)]
 struct Streak {
     failures: u64,
-    /// The previous sample was good or failed for another reason.
-    is_other_reason: bool,
-}
-
-impl Streak {
-    /// Whether it is worth a warning: at once, and then less and less often while nothing changes.
-    const fn is_news(self) -> bool {
-        self.is_other_reason || is_news(self.failures)
-    }
-
-    fn newest(self, other: Self) -> Self {
-        if other.is_news() { other } else { self }
-    }
+    /// Whether the last one is worth a warning: at once, and then less and less often while the reason
+    /// stays the same.
+    is_news: bool,
 }
 
 /// Whether the last of so many in a row is worth a warning.
