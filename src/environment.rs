@@ -1,15 +1,15 @@
 //! The machine as the configuration sees it: environment variables and secret files.
 
-pub(crate) mod trace;
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use self::trace::{Trace, disk};
+use aws_lc_rs::digest::{SHA256, digest};
+
 use crate::secret::Secret;
 
 /// Where systemd puts the credentials of a unit.
@@ -31,7 +31,7 @@ pub struct Environment {
     without_secrets: bool,
     variables: BTreeMap<String, OsString>,
     files: BTreeMap<PathBuf, Vec<u8>>,
-    /// What was read, when somebody wants to know.
+    /// Records what is read, if requested.
     trace: Option<Arc<Mutex<Trace>>>,
 }
 
@@ -42,14 +42,14 @@ impl Environment {
         Self { real: true, ..Self::default() }
     }
 
-    /// Leaves secrets unread; each is then empty. For what logs in nowhere, such as printing
-    /// statements on a machine that has no password.
+    /// Leaves secrets unread and empty, for commands that never log in, such as `sql` on a machine that
+    /// does not have the password.
     #[must_use]
     pub fn without_secrets(self) -> Self {
         Self { without_secrets: true, ..self }
     }
 
-    /// Keeps in mind which files are read, and what they hold.
+    /// Also records which files are read, with a digest of each.
     pub(crate) fn traced(&self) -> (Self, Arc<Mutex<Trace>>) {
         let trace = Arc::<Mutex<Trace>>::default();
         (Self { trace: Some(Arc::clone(&trace)), ..self.clone() }, trace)
@@ -90,19 +90,11 @@ impl Environment {
         if self.without_secrets {
             return Ok(Secret::new(""));
         }
-        let shown = path.display();
-        let bytes =
-            self.read(path, MAX_SECRET_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if is_longer(&bytes, MAX_SECRET_BYTES) {
-            return Err(format!("`{shown}` is too large for a password"));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8 text"))?;
+        let bytes = self.read_within(path, MAX_SECRET_BYTES, "is too large for a password")?;
+        let text = std::str::from_utf8(&bytes).ok();
         let text =
-            text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
-        if text.is_empty() {
-            return Err(format!("`{shown}` is empty; it must hold the password"));
-        }
-        Ok(Secret::new(text))
+            text.map(|text| text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text));
+        secret(text, &format!("`{}`", path.display()))
     }
 
     /// The bytes of a file that the configuration names, such as a certificate.
@@ -111,13 +103,15 @@ impl Environment {
     ///
     /// What is wrong, naming the file, never its content.
     pub(crate) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
+        let too_large = format!("is too large; at most {MAX_PEM_BYTES} bytes are read");
+        self.read_within(path, MAX_PEM_BYTES, &too_large)
+    }
+
+    /// The bytes of a file that is no longer than `limit`.
+    fn read_within(&self, path: &Path, limit: u64, too_large: &str) -> Result<Vec<u8>, String> {
         let shown = path.display();
-        let bytes =
-            self.read(path, MAX_PEM_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if is_longer(&bytes, MAX_PEM_BYTES) {
-            return Err(format!("`{shown}` is too large; at most {MAX_PEM_BYTES} bytes are read"));
-        }
-        Ok(bytes)
+        let bytes = self.read(path, limit).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if bytes.len() as u64 > limit { Err(format!("`{shown}` {too_large}")) } else { Ok(bytes) }
     }
 
     /// The secret in an environment variable.
@@ -137,11 +131,7 @@ impl Environment {
             "the environment variable named here".to_owned()
         };
         let value = self.variable(name).ok_or_else(|| format!("{shown} is not set"))?;
-        let text = value.into_string().map_err(|_| format!("{shown} is not UTF-8 text"))?;
-        if text.is_empty() {
-            return Err(format!("{shown} is empty; it must hold the password"));
-        }
-        Ok(Secret::new(text))
+        secret(value.to_str(), &shown)
     }
 
     /// The secret in a systemd credential: a file of that name in `$CREDENTIALS_DIRECTORY`.
@@ -191,7 +181,7 @@ impl Environment {
         self.note(path, limit, content)
     }
 
-    /// The same of the configuration itself, which is always on the disk.
+    /// Like [`Self::read`], for the configuration itself, which is always on the disk.
     pub(crate) fn read_configuration(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.note(path, limit, disk(path, limit))
     }
@@ -205,8 +195,41 @@ impl Environment {
     }
 }
 
-fn is_longer(bytes: &[u8], limit: u64) -> bool {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit
+/// The files that were read, so that a change can be seen: how many bytes of each were read at most, and
+/// a digest of them, or `None` when it could not be read. Not the contents themselves: some are secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Trace(BTreeMap<PathBuf, (u64, Option<Vec<u8>>)>);
+
+impl Trace {
+    fn note(&mut self, path: &Path, limit: u64, content: Option<&[u8]>) {
+        let digest = content.map(|content| digest(&SHA256, content).as_ref().to_vec());
+        self.0.insert(path.to_owned(), (limit, digest));
+    }
+
+    /// Whether any of the files is not what it was.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let mut now = Self::default();
+        for (path, (limit, _)) in &self.0 {
+            now.note(path, *limit, disk(path, *limit).ok().as_deref());
+        }
+        now != *self
+    }
+}
+
+/// The bytes of a file on the disk; of one that is longer than `limit`, one more than that.
+pub(crate) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// The secret that is this text, if it is text; `shown` is where it was read.
+fn secret(text: Option<&str>, shown: &str) -> Result<Secret, String> {
+    match text {
+        None => Err(format!("{shown} is not UTF-8 text")),
+        Some("") => Err(format!("{shown} is empty; it must hold the password")),
+        Some(text) => Ok(Secret::new(text)),
+    }
 }
 
 impl fmt::Debug for Environment {

@@ -9,7 +9,7 @@ use crate::config::{Config, Environment, Global, Source, TargetConfig};
 use crate::sample::{JobState, Sample};
 use crate::source::{self, Connection, Reason, Rows, SourceError, Value};
 use crate::state_file::{Inspected, OpenError, StateFile};
-use crate::statement::{self, Dialect, Index, IndexPurpose, TailRequest};
+use crate::statement::{self, Dialect, IndexPurpose, TailRequest};
 
 pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     let CheckArgs { config: options, web_config, .. } = arguments;
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &CheckArgs) -> Result<ExitCode, Failure> {
     let targets: usize = config.sources.iter().map(|source| source.targets().count()).sum();
     print(&format!(
         "{}: the configuration is valid: {}, {}\n",
-        options.path().display(),
+        options.config_file.display(),
         counted(config.sources.len(), "source"),
         counted(targets, "target"),
     ))?;
@@ -74,8 +74,8 @@ async fn check_databases(config: &Config) -> Result<Verdict, Failure> {
         match connector.connect(config.global.query_timeout).await {
             Ok(connection) => {
                 print("  connected\n")?;
-                let mut database = Database { dialect, connection, global: &config.global };
-                database.check(source, &mut verdict).await?;
+                let (global, verdict) = (&config.global, &mut verdict);
+                Database { dialect, connection, global, verdict }.check(source).await?;
             }
             Err(error) => {
                 verdict.failures += 1;
@@ -91,20 +91,21 @@ struct Database<'a> {
     dialect: Dialect,
     connection: Box<dyn Connection>,
     global: &'a Global,
+    verdict: &'a mut Verdict,
 }
 
 impl Database<'_> {
-    async fn check(&mut self, source: &Source, verdict: &mut Verdict) -> Result<(), Failure> {
+    async fn check(&mut self, source: &Source) -> Result<(), Failure> {
         for target in source.targets() {
             let name = format!("  {} {}: ", target.label(), target.target().name);
             match self.sample(target).await {
                 Ok((sample, took)) => {
-                    verdict.good += 1;
+                    self.verdict.good += 1;
                     print(&format!("{name}ok, {} ({} ms)\n", summary(&sample), took.as_millis()))?;
-                    self.check_indexes(target, &name, verdict).await?;
+                    self.check_indexes(target, &name).await?;
                 }
                 Err(error) => {
-                    verdict.failures += 1;
+                    self.verdict.failures += 1;
                     let error = missing::explained(target, error);
                     print(&failed(&name, &error, self.dialect))?;
                     if error.connection_lost {
@@ -113,7 +114,7 @@ impl Database<'_> {
                     }
                     // A missing index may be the cause.
                     if error.reason == Reason::Timeout {
-                        self.check_indexes(target, &name, verdict).await?;
+                        self.check_indexes(target, &name).await?;
                     }
                 }
             }
@@ -141,36 +142,21 @@ impl Database<'_> {
     }
 
     /// Warns about indexes that the sample of a target seeks and that do not exist.
-    async fn check_indexes(
-        &mut self,
-        target: TargetConfig<'_>,
-        name: &str,
-        verdict: &mut Verdict,
-    ) -> Result<(), Failure> {
+    async fn check_indexes(&mut self, target: TargetConfig<'_>, name: &str) -> Result<(), Failure> {
         for index in statement::indexes(target) {
-            if let Some(warning) = self.missing_index(&index).await? {
-                verdict.warnings += 1;
-                print(&format!("{name}warning, {warning}\n"))?;
-            }
+            let statement = statement::seek(self.dialect, &index, self.global.lock_timeout)?;
+            let warning = match self.connection.query(&statement, self.global.query_timeout).await {
+                Err(error) => format!("the indexes could not be looked up: {error}"),
+                Ok(found) if has_index(&found) => continue,
+                Ok(_) => {
+                    let create = statement::create_index(self.dialect, &index)?;
+                    format!("{}; create one:\n      {}", without(index.purpose), create.trim_end())
+                }
+            };
+            self.verdict.warnings += 1;
+            print(&format!("{name}warning, {warning}\n"))?;
         }
         Ok(())
-    }
-
-    /// The warning about an index, if it is missing.
-    async fn missing_index(&mut self, index: &Index<'_>) -> Result<Option<String>, Failure> {
-        let statement = statement::seek(self.dialect, index, self.global.lock_timeout)?;
-        let answer = match self.connection.query(&statement, self.global.query_timeout).await {
-            Ok(rows) => rows,
-            Err(error) => return Ok(Some(format!("the indexes could not be looked up: {error}"))),
-        };
-        if has_index(&answer) {
-            return Ok(None);
-        }
-        Ok(Some(format!(
-            "{}; create one:\n      {}",
-            without(index.purpose),
-            statement::create_index(self.dialect, index)?.trim_end()
-        )))
     }
 }
 

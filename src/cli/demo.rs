@@ -1,6 +1,5 @@
 //! `demo`: the exporter on an embedded database with simulated workers.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -25,16 +24,17 @@ pub(super) fn run(arguments: DemoArgs) -> Result<ExitCode, Failure> {
         Episode { incident, after, lasting: incident_for }
     });
     let server = web.with(web_config.security()?);
-    let demo_options = |folder| DemoOptions { folder, seed, speed, episode };
-    match folder {
-        Some(folder) => run_in(&web, server, &demo_options(folder), "the files stay")?,
+    // A temporary folder is deleted when it goes out of scope.
+    let (folder, _temporary, afterwards) = match folder {
+        Some(folder) => (folder, None, "the files stay"),
         None => {
-            // Deleted when it goes out of scope.
             let temporary = tempfile::Builder::new().prefix("sqlqueue-exporter-demo-").tempdir()?;
-            let folder = PathBuf::from(temporary.path());
-            run_in(&web, server, &demo_options(folder), "the files are removed")?;
+            (temporary.path().to_owned(), Some(temporary), "the files are removed")
         }
-    }
+    };
+    let options = DemoOptions { folder, seed, speed, episode };
+    let database = demo::prepare(&options)?;
+    block_on(run_database(&web, server, &options, &database, afterwards))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,16 +48,6 @@ impl ValueEnum for Incident {
         let facts = self.facts();
         Some(PossibleValue::new(facts.name).help(format!("{}: {}", facts.alert, facts.happens)))
     }
-}
-
-fn run_in(
-    options: &WebOptions,
-    web: web::Options,
-    demo_options: &DemoOptions,
-    afterwards: &str,
-) -> Result<(), Failure> {
-    let database = demo::prepare(demo_options)?;
-    block_on(run_database(options, web, demo_options, &database, afterwards))
 }
 
 async fn run_database(

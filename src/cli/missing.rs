@@ -16,21 +16,16 @@ pub(super) fn explained(target: TargetConfig<'_>, error: SourceError) -> SourceE
         return error;
     }
     let columns = target.columns();
-    let named = if let Some(name) = error.message.strip_prefix(SQLITE) {
-        let unqualified = name.split_once('.').map_or(name, |(_alias, name)| name);
-        let is_missing = |column: &str| column == name || column == unqualified;
-        columns.iter().find(|mapped| is_missing(mapped.column)).map(|mapped| {
-            let name = mapped.column;
-            (name, format!("{SQLITE}{name}"))
-        })
-    } else if error.message.starts_with(MSSQL) {
-        let is_missing = |column: &str| error.message.contains(&format!("'{column}'"));
-        let named = columns.iter().find(|mapped| is_missing(mapped.column));
-        named.map(|mapped| (mapped.column, error.message.clone()))
-    } else {
-        None
+    let unaliased = |name: &str, column: &str| name.split_once('.').is_some_and(|(_, name)| name == column);
+    let is_missing = |column: &str| match error.message.strip_prefix(SQLITE) {
+        Some(name) => name == column || unaliased(name, column),
+        None => error.message.starts_with(MSSQL) && error.message.contains(&format!("'{column}'")),
     };
-    let Some((name, message)) = named else { return error };
+    let Some(name) = columns.iter().map(|mapped| mapped.column).find(|column| is_missing(column)) else {
+        return error;
+    };
+    let is_sqlite = error.message.starts_with(SQLITE);
+    let message = if is_sqlite { format!("{SQLITE}{name}") } else { error.message.clone() };
     let keys: Vec<String> = columns
         .iter()
         .filter(|mapped| mapped.column == name)

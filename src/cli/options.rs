@@ -1,6 +1,7 @@
 //! Options shared by several sub-commands.
 
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -23,7 +24,7 @@ pub(super) struct ConfigOptions {
         default_value = "sqlqueue-exporter.yaml",
         env = "SQLQUEUE_EXPORTER_CONFIG_FILE"
     )]
-    config_file: PathBuf,
+    pub(super) config_file: PathBuf,
 }
 
 /// The web server's addresses and paths.
@@ -70,24 +71,15 @@ pub(super) struct LogOptions {
 impl ConfigOptions {
     /// Reads and checks the configuration.
     pub(super) fn load(&self, environment: &Environment) -> Result<Config, Failure> {
-        config::load(&self.config_file, environment).map_err(|error| {
-            if is_missing(&error) {
+        config::load(&self.config_file, environment).map_err(|error| match error {
+            ConfigError::Unreadable { error: ref cause, .. } if cause.kind() == ErrorKind::NotFound => {
                 let remedy = "name the file with --config.file; for a first look without one, run \
                               `sqlqueue-exporter demo`";
-                return format!("{error}; {remedy}").into();
+                format!("{error}; {remedy}").into()
             }
-            error.into()
+            error => error.into(),
         })
     }
-
-    /// The path as given.
-    pub(super) fn path(&self) -> &Path {
-        &self.config_file
-    }
-}
-
-fn is_missing(error: &ConfigError) -> bool {
-    matches!(error, ConfigError::Unreadable { error, .. } if error.kind() == std::io::ErrorKind::NotFound)
 }
 
 impl WebConfigOptions {

@@ -1,6 +1,7 @@
 //! `serve`: samples and serves until asked to stop.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tracing::info;
@@ -27,9 +28,9 @@ async fn serve(arguments: &ServeArgs, config: Config, web: web::Options) -> Resu
         web::bind(&arguments.web.listen_addresses).await?
     };
     let exporter = Exporter::new(config, SystemClock::shared())?;
-    let file = arguments.config.path().to_path_buf();
+    let file = arguments.config.config_file.clone();
     let reloading = Reloading {
-        read: Box::new(move || {
+        read: Arc::new(move || {
             service::reloading();
             config::load(&file, &Environment::process())
         }),

@@ -2,10 +2,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rusqlite::Connection;
+use minijinja::{Environment, context};
+use rusqlite::{Connection, TransactionBehavior};
 
-use super::{DemoError, DemoOptions, check_speed, configuration, incident, schema};
+use super::{DemoError, DemoOptions, check_speed, incident, sql};
+use crate::config::duration;
 
 /// The database's file name in the demo's folder.
 const DATABASE_FILE: &str = "demo.sqlite";
@@ -15,6 +18,12 @@ const CONFIG_FILE: &str = "sqlqueue-exporter.yaml";
 
 /// The exporter's state file in the demo's folder; the configuration has the same name.
 const STATE_FILE: &str = "state.json";
+
+/// How long a write waits for another writer: SQLite has a single write lock for the whole file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The start of each configuration that a demo writes, so that another one may overwrite it.
+const MARK: &[u8] = b"# Written by the demo;";
 
 /// A prepared demo database.
 #[derive(Debug, Clone)]
@@ -28,7 +37,7 @@ pub struct DemoDatabase {
     pub(super) clock: Option<crate::clock::SharedClock>,
     /// For how long a connection waits for another writer, in place of the demo's own time.
     #[cfg(test)]
-    pub(super) busy_timeout: Option<std::time::Duration>,
+    pub(super) busy_timeout: Option<Duration>,
 }
 
 impl DemoDatabase {
@@ -61,7 +70,7 @@ impl DemoDatabase {
     ///
     /// When the file cannot be opened, or not in WAL mode.
     pub fn connect(&self) -> Result<Connection, DemoError> {
-        let connection = schema::open(self.file())?;
+        let connection = open(self.file())?;
         #[cfg(test)]
         if let Some(clock) = &self.clock {
             super::tests::clock::override_now(&connection, clock)?;
@@ -96,7 +105,7 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
         .into_string()
         .map_err(|_| DemoError::NotUtf8(folder.clone()))?;
 
-    let config_yaml = configuration::yaml(&file, options.speed)?;
+    let config_yaml = configuration(&file, options.speed)?;
     let database = DemoDatabase {
         folder,
         file,
@@ -107,19 +116,48 @@ pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {
         busy_timeout: None,
     };
     let config_file = database.config_file();
-    // Before anything is changed: a user's own folder is left alone.
-    refuse_users_own(&config_file)?;
+    // Before anything is changed: a user's own configuration, which has the same name by default.
+    match std::fs::read(&config_file) {
+        Ok(text) if text.starts_with(MARK) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(_) | Err(_) => return Err(DemoError::OtherConfiguration(config_file)),
+    }
     incident::files::undo(database.file(), &database.state_file())?;
-    schema::create(&mut database.connect()?)?;
+    create_tables(&mut database.connect()?)?;
     std::fs::write(&config_file, database.config_yaml()).map_err(|error| unwritable(&config_file, error))?;
     Ok(database)
 }
 
-/// Refuses a user's own configuration: it has the same name, which the exporter looks for by default.
-fn refuse_users_own(config_file: &Path) -> Result<(), DemoError> {
-    let may_overwrite = match std::fs::read(config_file) {
-        Ok(text) => configuration::is_of_a_demo(&text),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    };
-    if may_overwrite { Ok(()) } else { Err(DemoError::OtherConfiguration(config_file.to_path_buf())) }
+/// Opens the file in WAL mode, where readers (the exporter) and the writer do not block each other.
+fn open(file: &Path) -> Result<Connection, DemoError> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(DemoError::NotWal(mode));
+    }
+    // In WAL mode this survives a crash of the process; only a power failure can lose the last commits.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    Ok(connection)
+}
+
+/// Creates missing tables, and ends the sessions of an earlier demo on this file.
+fn create_tables(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(sql!("schema"))?;
+    transaction.execute_batch(sql!("end_sessions"))?;
+    transaction.commit()
+}
+
+/// The configuration for a database file.
+fn configuration(file: &str, speed: f64) -> Result<String, DemoError> {
+    let mut environment = Environment::new();
+    // A time in milliseconds at speed 1, and the least that it becomes at other speeds.
+    environment.add_filter("paced", move |ms: u64, least: Option<u64>| {
+        let least = Duration::from_millis(least.unwrap_or(100));
+        duration::text(Duration::from_millis(ms).div_f64(speed).max(least))
+    });
+    // A JSON string is also a YAML string, whatever the path contains.
+    let file = serde_json::Value::from(file).to_string();
+    Ok(environment.render_str(include_str!("sqlqueue-exporter.yaml"), context! { file })?)
 }

@@ -30,12 +30,9 @@ pub enum DemoError {
     /// The exporter's configuration could not be rendered; a defect of the demo.
     #[error("cannot write the exporter's configuration: {0}")]
     Configuration(#[from] minijinja::Error),
-    /// The file system does not support WAL mode, as network file systems do not.
-    #[error("the database would be in journal mode {mode:?} instead of WAL; choose a folder on a local disk")]
-    NotWal {
-        /// The mode that the database would be in.
-        mode: String,
-    },
+    /// The file system supports this journal mode instead of WAL, as network file systems do.
+    #[error("the database would be in journal mode {0:?} instead of WAL; choose a folder on a local disk")]
+    NotWal(String),
     /// A statement failed.
     #[error("demo database: {0}")]
     Database(#[from] rusqlite::Error),

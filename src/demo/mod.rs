@@ -15,14 +15,12 @@
 
 mod banner;
 mod clock;
-mod configuration;
 mod database;
 mod error;
 pub mod incident;
 pub mod notifications;
 pub mod pause;
 pub mod queue;
-mod schema;
 #[cfg(test)]
 mod tests;
 pub mod transactional;
@@ -38,7 +36,6 @@ pub use clock::HostClock;
 pub use database::{DemoDatabase, prepare};
 pub use error::DemoError;
 pub use incident::{Episode, Incident};
-pub use schema::now;
 pub use workload::{DemoSummary, run_notifications, run_workload};
 
 /// How much faster than in a real business things happen at speed 1: a minute there is a second here.
@@ -89,4 +86,9 @@ fn insert(connection: &Connection, statement: &str, parameters: impl Params) -> 
 /// A duration in milliseconds, as the statements take it.
 fn ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The database's clock, in the format of every time column.
+pub fn now(connection: &Connection) -> rusqlite::Result<String> {
+    connection.prepare_cached(sql!("now"))?.query_one([], |row| row.get(0))
 }

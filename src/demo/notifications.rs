@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Result, Transaction, TransactionBehavior, named_params};
 
-use super::{execute, insert, ms, schema, sql};
+use super::{execute, insert, ms, sql};
+use crate::source::sqlite::is_locked;
 
 /// The lock held during a run.
 pub const RUN_LOCK: &str = "notifications";
@@ -34,28 +35,21 @@ impl Step {
     /// Its name in the run log.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Comments => "comments",
-            Self::Orders => "orders",
-            Self::Reminders => "reminders",
-        }
+        self.texts().0
     }
 
     /// The kind of its notifications in the control table.
     #[must_use]
     pub const fn kind(self) -> &'static str {
-        match self {
-            Self::Comments => "comment",
-            Self::Orders => "order",
-            Self::Reminders => "reminder",
-        }
+        self.texts().1
     }
 
-    const fn candidates(self) -> &'static str {
+    /// Its name, its kind, and the query for its events.
+    const fn texts(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Comments => sql!("notifications/candidates_comments"),
-            Self::Orders => sql!("notifications/candidates_orders"),
-            Self::Reminders => sql!("notifications/candidates_reminders"),
+            Self::Comments => ("comments", "comment", sql!("notifications/candidates_comments")),
+            Self::Orders => ("orders", "order", sql!("notifications/candidates_orders")),
+            Self::Reminders => ("reminders", "reminder", sql!("notifications/candidates_reminders")),
         }
     }
 
@@ -170,24 +164,12 @@ pub fn run_step(
             (Outcome::Warning, Some(message))
         }
         Ok(()) => (Outcome::Ok, None),
-        Err(busy) if schema::is_busy(&busy) => return Err(busy),
+        Err(busy) if is_locked(&busy) => return Err(busy),
         Err(error) => (Outcome::Error, Some(format!("error: {error}"))),
     };
     let report = Report { outcome, candidates: Some(found), message };
     log(connection, step.name(), started_at, &report)?;
     Ok(report)
-}
-
-/// Marks an event as announced. The unique key refuses a second mark for the same event.
-pub fn add_control(connection: &Connection, kind: &str, key: i64, key2: i64) -> Result<i64> {
-    let parameters = named_params! { ":kind": kind, ":key": key, ":key2": key2 };
-    insert(connection, sql!("notifications/control_add"), parameters)
-}
-
-struct Candidate {
-    key: i64,
-    key2: i64,
-    recipient: String,
 }
 
 fn write_messages(
@@ -199,20 +181,22 @@ fn write_messages(
 ) -> Result<()> {
     // The search for events is slow and needs no lock; only its result is written under one.
     let candidates = connection
-        .prepare_cached(step.candidates())?
+        .prepare_cached(step.texts().2)?
         .query_map(named_params! { ":cap": cap }, |row| {
-            Ok(Candidate { key: row.get("Key")?, key2: row.get("Key2")?, recipient: row.get("Recipient")? })
+            Ok((row.get("Key")?, row.get("Key2")?, row.get("Recipient")?))
         })?
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<Vec<(i64, i64, String)>>>()?;
     *found = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
 
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for candidate in &candidates {
-        add_control(&transaction, step.kind(), candidate.key, candidate.key2)?;
+    for (key, key2, _) in &candidates {
+        let mark = named_params! { ":kind": step.kind(), ":key": key, ":key2": key2 };
+        // The unique key refuses a second mark for the same event.
+        execute(&transaction, sql!("notifications/control_add"), mark)?;
     }
-    for candidate in &candidates {
-        let subject = (!broken).then(|| step.subject(candidate.key));
-        add_message(&transaction, subject.as_deref(), &candidate.recipient)?;
+    for (key, _, recipient) in &candidates {
+        let subject = (!broken).then(|| step.subject(*key));
+        add_message(&transaction, subject.as_deref(), recipient)?;
     }
     if broken {
         // Fails even without candidates.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 /// The pause after an empty claim. It doubles with each one, so that an idle queue costs little, up to a
 /// limit, so that the next job does not wait for long. A claim that finds something resets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IdlePause {
-    next: Duration,
+    empty_claims: u32,
 }
 
 impl IdlePause {
@@ -16,27 +16,15 @@ impl IdlePause {
     /// The longest pause.
     pub const LONGEST: Duration = Duration::from_millis(400);
 
-    /// The pause before the first claim.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { next: Self::SHORTEST }
-    }
-
     /// Returns the pause after one more empty claim.
     pub fn after_nothing(&mut self) -> Duration {
-        let pause = self.next;
-        self.next = pause.saturating_mul(2).min(Self::LONGEST);
+        let pause = Self::SHORTEST.saturating_mul(1 << self.empty_claims.min(8)).min(Self::LONGEST);
+        self.empty_claims = self.empty_claims.saturating_add(1);
         pause
     }
 
     /// Resets the pause: something was claimed.
-    pub const fn reset(&mut self) {
-        *self = Self::new();
-    }
-}
-
-impl Default for IdlePause {
-    fn default() -> Self {
-        Self::new()
+    pub fn reset(&mut self) {
+        *self = Self::default();
     }
 }

@@ -8,9 +8,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{
-    Connection, OptionalExtension, Params, Result, Transaction, TransactionBehavior, named_params,
-};
+use rusqlite::{Connection, Params, Result, Transaction, TransactionBehavior, named_params};
 
 use super::{execute, ms, sql};
 
@@ -44,15 +42,6 @@ impl Ownership {
     }
 }
 
-/// The result of enqueueing a job with a business key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Enqueued {
-    /// It is a new job, with this id.
-    New(i64),
-    /// The job with this id already has the key.
-    Known(i64),
-}
-
 /// What a recovery did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Recovered {
@@ -73,57 +62,14 @@ pub enum Finished {
 
 /// Adds a job that becomes claimable after `delay`, and returns its id.
 pub fn enqueue(connection: &Connection, payload: &str, delay: Duration, max_attempts: u32) -> Result<i64> {
-    match insert(connection, None, payload, delay, max_attempts)? {
-        Some(job_id) => Ok(job_id),
-        // Only a job with a business key can be refused.
-        None => Err(rusqlite::Error::QueryReturnedNoRows),
-    }
-}
-
-/// Adds a job unless one has this business key, in whatever state. So the same thing may be enqueued
-/// repeatedly and is done once, until its job is purged.
-pub fn enqueue_once(
-    connection: &Connection,
-    business_key: &str,
-    payload: &str,
-    delay: Duration,
-    max_attempts: u32,
-) -> Result<Enqueued> {
-    loop {
-        if let Some(job_id) = insert(connection, Some(business_key), payload, delay, max_attempts)? {
-            return Ok(Enqueued::New(job_id));
-        }
-        let known = connection
-            .prepare_cached(sql!("job_queue/find"))?
-            .query_one(named_params! { ":business_key": business_key }, |row| row.get("JobId"))
-            .optional()?;
-        // None: it was purged between the two statements, and the key is free again.
-        if let Some(job_id) = known {
-            return Ok(Enqueued::Known(job_id));
-        }
-    }
-}
-
-fn insert(
-    connection: &Connection,
-    business_key: Option<&str>,
-    payload: &str,
-    delay: Duration,
-    max_attempts: u32,
-) -> Result<Option<i64>> {
+    let parameters = named_params! {
+        ":delay_ms": ms(delay),
+        ":max_attempts": max_attempts,
+        ":business_key": None::<&str>,
+        ":payload": payload,
+    };
     // query_one runs the statement to its end, and so reports a failed commit.
-    connection
-        .prepare_cached(sql!("job_queue/enqueue"))?
-        .query_one(
-            named_params! {
-                ":delay_ms": ms(delay),
-                ":max_attempts": max_attempts,
-                ":business_key": business_key,
-                ":payload": payload,
-            },
-            |row| row.get("JobId"),
-        )
-        .optional()
+    connection.prepare_cached(sql!("job_queue/enqueue"))?.query_one(parameters, |row| row.get("JobId"))
 }
 
 /// Claims one job for `lease`. `None`: nothing was claimable; pause, then ask again.
@@ -222,13 +168,6 @@ fn write_transaction(connection: &Connection) -> Result<Transaction<'_>> {
 fn add_attempt(transaction: &Transaction<'_>, job_id: i64, outcome: &str) -> Result<()> {
     let parameters = named_params! { ":job_id": job_id, ":outcome": outcome };
     execute(transaction, sql!("job_queue/attempt_add"), parameters).map(drop)
-}
-
-/// Makes a job that was given up ready again, with `more_attempts` further attempts, or else as many as
-/// it has been allowed so far. `false` when it is not in the failed state.
-pub fn requeue(connection: &Connection, job_id: i64, more_attempts: Option<u32>) -> Result<bool> {
-    let parameters = named_params! { ":job_id": job_id, ":more_attempts": more_attempts };
-    Ok(execute(connection, sql!("job_queue/requeue"), parameters)? > 0)
 }
 
 /// Deletes at most `batch` jobs that finished longer than `keep` ago, and returns how many.

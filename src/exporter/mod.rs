@@ -130,15 +130,13 @@ impl Exporter {
         };
         let sampling = async {
             fleet.start();
-            let reloading = async {
-                match reloads {
-                    Some(reloads) => reloads.run(&mut fleet).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = reloading => {}
-                _ = ended => {} // asked to stop, or the server ended by itself
+            // Until the exporter is asked to stop, or the server ends by itself.
+            match reloads {
+                Some(reloads) => tokio::select! {
+                    () = reloads.run(&mut fleet) => {}
+                    _ = ended => {}
+                },
+                None => _ = ended.await,
             }
             fleet.stop().await;
         };
@@ -175,13 +173,8 @@ impl Pages for ExporterPages {
     fn reload(&self) -> Pin<Box<dyn Future<Output = Reloaded> + Send>> {
         let requester = self.reload.clone();
         Box::pin(async move {
-            match requester {
-                None => Reloaded::NotAllowed,
-                Some(requester) => match requester.request().await {
-                    Ok(()) => Reloaded::Done,
-                    Err(reason) => Reloaded::Refused(reason),
-                },
-            }
+            let Some(requester) = requester else { return Reloaded::NotAllowed };
+            requester.request().await.map_or_else(Reloaded::Refused, |()| Reloaded::Done)
         })
     }
 

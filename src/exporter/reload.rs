@@ -10,7 +10,7 @@ use crate::config::{Config, ConfigError};
 use crate::sampler::Fleet;
 
 /// Reads the configuration again; may block.
-pub type ConfigReader = Box<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>;
+pub type ConfigReader = Arc<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>;
 
 /// How the configuration is read again, and what may trigger it.
 pub struct Reloading {
@@ -43,18 +43,16 @@ impl Requester {
 
 /// Reloads one at a time, whatever triggers them.
 pub(super) struct Reloads {
-    read: Arc<ConfigReader>,
-    done: Box<dyn Fn() + Send + Sync>,
-    asked: mpsc::Receiver<()>,
+    reloading: Reloading,
     requests: mpsc::Receiver<Request>,
 }
 
 impl Reloads {
     /// The reloads, and their requesting end if they are allowed over HTTP.
     pub(super) fn new(reloading: Reloading) -> (Self, Option<Requester>) {
-        let Reloading { read, asked, done, over_http } = reloading;
         let (requester, requests) = mpsc::channel(1);
-        (Self { read: Arc::new(read), done, asked, requests }, over_http.then_some(Requester(requester)))
+        let requester = reloading.over_http.then_some(Requester(requester));
+        (Self { reloading, requests }, requester)
     }
 
     /// Reloads at each request, forever.
@@ -62,11 +60,11 @@ impl Reloads {
         loop {
             let request = tokio::select! {
                 Some(request) = self.requests.recv() => Some(request),
-                Some(()) = self.asked.recv() => None,
+                Some(()) = self.reloading.asked.recv() => None,
                 else => std::future::pending().await,
             };
             let outcome = self.reload(fleet).await;
-            (self.done)();
+            (self.reloading.done)();
             if let Some(request) = request {
                 // The caller may have gone away.
                 let _ = request.send(outcome);
@@ -75,11 +73,11 @@ impl Reloads {
     }
 
     async fn reload(&self, fleet: &mut Fleet) -> Result<(), String> {
-        let read = Arc::clone(&self.read);
-        let config = match spawn_blocking(move || read()).await {
-            Ok(config) => config.map_err(|error| error.to_string()),
-            Err(error) => Err(format!("reading the configuration was cut short: {error}")),
-        };
+        let read = Arc::clone(&self.reloading.read);
+        let config = spawn_blocking(move || read())
+            .await
+            .map_err(|error| format!("reading the configuration was cut short: {error}"))
+            .and_then(|config| config.map_err(|error| error.to_string()));
         let outcome = match config {
             Ok(config) => fleet.reload(config).await.map_err(|error| error.to_string()),
             Err(error) => Err(error),

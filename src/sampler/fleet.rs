@@ -1,4 +1,4 @@
-//! The samplers of a configuration, and how they change when it does.
+//! Fleet: the samplers of a configuration, and what a reload changes about them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -100,8 +100,8 @@ impl Fleet {
         self.running.extend(started);
     }
 
-    /// Goes over to another configuration. Sources that stay as they are go on sampling over the
-    /// connection that they have; what is known about targets that stay is kept.
+    /// Switches to another configuration. Unchanged sources keep sampling over their open connection, and
+    /// what is known about targets that stay is kept.
     ///
     /// # Errors
     /// When the other state file is in use by another process; everything stays as it was.
@@ -120,7 +120,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Stops every sampler. What is under way is abandoned.
+    /// Stops every sampler. Samples in progress are abandoned.
     pub async fn stop(self) {
         stop(self.running).await;
     }
@@ -128,11 +128,8 @@ impl Fleet {
 
 /// The time between the first samples of `sources` sources. One alone starts at once.
 fn start_step(sources: usize, interval: Duration) -> Duration {
-    match u32::try_from(sources) {
-        Ok(0 | 1) => Duration::ZERO,
-        Ok(sources) => START_STEP.min(interval / sources),
-        Err(_) => Duration::ZERO,
-    }
+    let sources = u32::try_from(sources).unwrap_or(u32::MAX);
+    if sources > 1 { START_STEP.min(interval / sources) } else { Duration::ZERO }
 }
 
 async fn stop(samplers: Vec<Running>) {

@@ -1,7 +1,7 @@
-//! Where samples go: saved first, shown second.
+//! Ledger: each good sample is saved first and shown second.
 //!
-//! A counter that a scrape has seen is on disk already, so that it does not go down when the process
-//! dies. Saves are made one at a time.
+//! A counter that a scrape has seen is already on disk, so it does not go down when the process dies.
+//! Saves are made one at a time.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -31,7 +31,7 @@ struct SharedFile {
     file: Arc<Mutex<StateFile>>,
 }
 
-/// A configuration that can be taken over: what may fail has been done.
+/// A configuration that is ready to take effect: everything that can fail has been done.
 #[derive(Debug)]
 pub(super) struct Prepared {
     state: State,
@@ -39,7 +39,7 @@ pub(super) struct Prepared {
 }
 
 impl Ledger {
-    /// The ledger of a configuration: takes its state file and goes on from what was saved.
+    /// The ledger of a configuration: locks its state file and continues from what was saved.
     ///
     /// # Errors
     /// When the state file is in use by another process.
@@ -90,7 +90,7 @@ impl Ledger {
         Ok(Prepared { state, file: Some(file) })
     }
 
-    /// Goes over to another configuration at once. What is known about targets that stay is kept.
+    /// Switches to another configuration at once. What is known about targets that stay is kept.
     /// No sampler of a source that changes may be running.
     pub(super) fn take_over(&self, before: &Config, after: &Config, prepared: Prepared) {
         let Prepared { state: mut next, file } = prepared;
@@ -109,7 +109,7 @@ impl Ledger {
         ConfigState { successful: true, last_success_ms: self.clock.unix_ms() }
     }
 
-    /// Notes that a configuration could not be taken over; the one before stays.
+    /// Records that a configuration was refused; the previous one stays in force.
     pub fn config_refused(&self) {
         self.state.write().unwrap_or_else(PoisonError::into_inner).config.successful = false;
     }
@@ -126,7 +126,7 @@ impl Ledger {
         state.source(source)?.targets.get(position).cloned()
     }
 
-    /// What a target has to be asked for next.
+    /// The next request to a target.
     pub(super) fn request(&self, source: &str, position: usize, target: TargetConfig<'_>) -> TailRequest {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let known = state.source(source).and_then(|source| source.targets.get(position));
@@ -141,7 +141,7 @@ impl Ledger {
         }
     }
 
-    /// Saves a target after a good sample, then shows it. What cannot be saved is shown all the same.
+    /// Saves a target after a good sample, then shows it. It is shown even if it cannot be saved.
     pub(super) async fn commit(
         &self,
         source: &Source,
@@ -178,7 +178,7 @@ impl Ledger {
         self.note(saved);
     }
 
-    /// Keeps whether saving goes well, and says so when that changes.
+    /// Records whether the save succeeded, and logs when that changes.
     fn note(&self, saved: Result<(), StateFileError>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let before = state.saving.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The samplers: one task per database, which keeps one connection and asks one question at a time.
 //!
 //! A target that fails costs no other target its sample. Samples never overlap and never queue up:
-//! what is late is left out.
+//! late ones are skipped.
 
 mod fleet;
 mod ledger;
@@ -32,6 +32,13 @@ use crate::statement;
 /// longer is given up, so that a driver that hangs costs a sample and not all that would follow.
 const OVERRUN: Duration = Duration::from_secs(2);
 
+/// Logs a warning, or a line for debugging when it is no news.
+macro_rules! warn_if {
+    ($is_news:expr, $($event:tt)+) => {
+        if $is_news { warn!($($event)+) } else { debug!($($event)+) }
+    };
+}
+
 /// What one sampler needs.
 #[derive(Debug)]
 pub struct Sampler {
@@ -51,12 +58,12 @@ pub struct Sampler {
     pub turns: Arc<Semaphore>,
 }
 
-/// What came of a sample.
+/// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Good,
-    /// Good, and a whole batch: the log holds more than one sample may read, and nothing is against
-    /// reading on at once.
+    /// Good, and a whole batch: the log holds more than one sample may read, and the rest can be read
+    /// at once.
     More,
     Failed,
 }
@@ -65,14 +72,6 @@ impl Outcome {
     const fn of(progress: &Progress) -> Self {
         if progress.more && !progress.waits { Self::More } else { Self::Good }
     }
-}
-
-/// A good sample and how long its statement took.
-struct Answer {
-    sample: Sample,
-    took: Duration,
-    /// The exporter's wall clock in the middle of the question, to compare with the database's.
-    asked_ms: i64,
 }
 
 /// A failed sample.
@@ -155,7 +154,7 @@ impl Sampler {
             let now = self.clock.monotonic();
             match outcome {
                 Outcome::Good => pace.succeeded(now, &mut fastrand::f64),
-                Outcome::More => pace.goes_on(now),
+                Outcome::More => pace.has_more(now),
                 Outcome::Failed => pace.failed(now, &mut fastrand::f64),
             }
         }
@@ -197,12 +196,14 @@ impl Sampler {
         }
     }
 
+    /// A sample of the target, how long its statement took, and by how many milliseconds the database's
+    /// clock was ahead in the middle of it.
     async fn ask(
         &self,
         connection: &mut dyn Connection,
         position: usize,
         target: TargetConfig<'_>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<(Sample, Duration, i64), Failure> {
         let request = self.ledger.request(&self.source.name, position, target);
         let failed = |error, took| Failure { error, took, connected: true };
         let statement =
@@ -214,20 +215,17 @@ impl Sampler {
         let answered = contain(self.global.query_timeout, asking).await;
         let took = self.clock.monotonic().saturating_sub(started);
         let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);
-        match answered {
-            Ok(sample) => Ok(Answer { sample, took, asked_ms: started_ms.saturating_add(half_way) }),
-            Err(error) => Err(failed(error, Some(took))),
-        }
+        let sample = answered.map_err(|error| failed(error, Some(took)))?;
+        let skew_ms = sample.now_ms().saturating_sub(started_ms.saturating_add(half_way));
+        Ok((sample, took, skew_ms))
     }
 
     async fn accept(
         &self,
         position: usize,
         target: TargetConfig<'_>,
-        answer: Answer,
+        (sample, took, skew_ms): (Sample, Duration, i64),
     ) -> Result<Progress, Failure> {
-        let Answer { sample, took, asked_ms } = answer;
-        let skew_ms = sample.now_ms().saturating_sub(asked_ms);
         // The only writer of this target is this task, so it can change a copy and commit that.
         let Some(mut after) = self.ledger.target(&self.source.name, position) else {
             return Ok(Progress::default());
@@ -251,40 +249,32 @@ impl Sampler {
         Ok(progress)
     }
 
-    /// Counts a failed sample and says so.
+    /// Counts and logs a failed sample.
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
-        let row = self.count_failure(position, failure);
+        let streak = self.count_failure(position, failure);
         let (kind, name, database) = (target.label(), &target.target().name, self.connector.describe());
         let Failure { error, .. } = failure;
-        let (reason, in_a_row) = (error.reason.as_str(), row.failures);
-        if row.is_news() {
-            warn!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
-        } else {
-            debug!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
-        }
+        let (reason, in_a_row) = (error.reason.as_str(), streak.failures);
+        warn_if!(streak.is_news, kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
     }
 
-    /// Counts a failed sample of each of these targets, which no connection could be made for, and says
-    /// so once.
+    /// Counts a failed sample of each of these targets, for which there was no connection, and logs it
+    /// once.
     fn reject_all(&self, targets: &[(usize, TargetConfig<'_>)], failure: &Failure) {
-        let rows = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
-        let Some(row) = rows.reduce(Row::newest) else {
+        let streaks = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
+        let Some(streak) = streaks.reduce(|known, next| if next.is_news { next } else { known }) else {
             return;
         };
         let database = self.connector.describe();
         let Failure { error, .. } = failure;
-        let (reason, in_a_row, targets) = (error.reason.as_str(), row.failures, targets.len());
-        if row.is_news() {
-            warn!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
-        } else {
-            debug!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
-        }
+        let (reason, in_a_row, targets) = (error.reason.as_str(), streak.failures, targets.len());
+        warn_if!(streak.is_news, database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
     }
 
-    fn count_failure(&self, position: usize, failure: &Failure) -> Row {
+    fn count_failure(&self, position: usize, failure: &Failure) -> Streak {
         let Failure { error, took, connected } = failure;
         let now_ms = self.clock.unix_ms();
-        let mut row = Row { failures: 1, is_other_reason: true };
+        let mut streak = Streak { failures: 1, is_news: true };
         self.ledger.change(&self.source.name, |source| {
             // A statement that was cancelled in order was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
@@ -293,30 +283,21 @@ impl Sampler {
                 let before = known.sampling.last_error.as_ref().map(|last| last.reason);
                 known.sampling.failed(error, *took, now_ms);
                 let failures = known.sampling.failed_in_a_row;
-                row = Row { failures, is_other_reason: before != Some(error.reason) };
+                let is_news = is_news(failures) || before != Some(error.reason);
+                streak = Streak { failures, is_news };
             }
         });
-        row
+        streak
     }
 }
 
-/// Failed samples of a target, one after the other.
+/// Consecutive failed samples of one target.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct Streak {
     failures: u64,
-    /// The one before failed for another reason.
-    is_other_reason: bool,
-}
-
-impl Row {
-    /// Whether an operator wants to know: at once, and then less and less often while nothing changes.
-    const fn is_news(self) -> bool {
-        self.is_other_reason || is_news(self.failures)
-    }
-
-    fn newest(self, other: Self) -> Self {
-        if other.is_news() { other } else { self }
-    }
+    /// Whether the last one is worth a warning: at once, and then less and less often while the reason
+    /// stays the same.
+    is_news: bool,
 }
 
 /// Whether the last of so many in a row is worth a warning.
@@ -324,7 +305,7 @@ const fn is_news(in_a_row: u64) -> bool {
     in_a_row.is_power_of_two()
 }
 
-/// The message of a panic's error; what the panic said is on standard error.
+/// The error message for a panic, whose own message is on standard error.
 const PANICKED: &str = "the sampler panicked; this is a defect of the exporter";
 
 /// A panic in a driver or a decoder is an error of the sample, not the end of the process; a driver
@@ -344,8 +325,8 @@ async fn contain<T>(
     }
 }
 
-/// Says what an operator should know about a log that was read. `crowded`: how many samples in a row had
-/// no room for all ids that are missing.
+/// Logs what an operator should know about a log that was sampled. `crowded` is how many samples in a row
+/// had no room for all missing ids.
 fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
     let name = &target.target().name;
     let kind = target.label();
@@ -369,11 +350,7 @@ fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
     if let Some((_, last)) = progress.crowded_out.last() {
         let ranges = progress.crowded_out.len();
         let (up_to, in_a_row) = (*last, crowded);
-        if is_news(crowded) {
-            warn!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
-        } else {
-            debug!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
-        }
+        warn_if!(is_news(crowded), kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! When a target is sampled next.
+//! Sampling pace: when each target is due next.
 
 use std::time::Duration;
 
@@ -26,15 +26,15 @@ impl Pace {
         Self { interval, failures: 0, due: now }
     }
 
-    /// A good sample ended at `now`. Slots that passed meanwhile are left out, not made up for.
+    /// A good sample ended at `now`. Slots that passed meanwhile are skipped, not made up for.
     pub(super) fn succeeded(&mut self, now: Duration, jitter: Jitter<'_>) {
         self.failures = 0;
         // Up to a tenth earlier or later, so that many targets do not stay in step.
         self.due = now + self.interval.mul_f64(0.9 + 0.2 * jitter());
     }
 
-    /// A good sample ended at `now` and there is more to read: go on soon.
-    pub(super) fn goes_on(&mut self, now: Duration) {
+    /// A good sample ended at `now` and there is more to read: the next one follows soon.
+    pub(super) fn has_more(&mut self, now: Duration) {
         self.failures = 0;
         self.due = now + self.interval.min(CATCH_UP_PAUSE);
     }
@@ -44,7 +44,7 @@ impl Pace {
         let doubled = self.interval.saturating_mul(1 << self.failures.min(16));
         let pause = doubled.min(MAX_PAUSE.max(self.interval));
         self.failures = self.failures.saturating_add(1);
-        // Between half and the whole of the pause: a server that comes back is not stormed.
+        // Between half and the whole of the pause: a server that comes back is not flooded.
         self.due = now + pause.mul_f64(0.5 + 0.5 * jitter());
     }
 }

@@ -25,7 +25,8 @@ use crate::clock::SharedClock;
 use crate::config;
 use crate::limits::MAX_RESULT_ROWS;
 use crate::statement::{Dialect, Parameter, Statement};
-use error::{failure, is_locked};
+use error::failure;
+pub(crate) use error::is_locked;
 
 /// How long a statement may take to end after it was interrupted.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);

@@ -11,7 +11,7 @@ use crate::parse::ParsedPage;
 use crate::support::{assert_golden, project_file};
 
 const DOCUMENT: &str = "docs/demo.md";
-const BEGIN: &str = "<!-- incidents: begin (checked by a test against src/demo/incident/facts.rs) -->\n";
+const BEGIN: &str = "<!-- incidents: begin (checked by a test against src/demo/incident.rs) -->\n";
 const END: &str = "<!-- incidents: end -->";
 
 #[test]

@@ -9,29 +9,16 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::super::incident::Incident;
-use super::super::{DemoDatabase, DemoError, schema};
+use super::super::{DemoDatabase, DemoError};
 use super::script;
-
-/// Converts times of the script to real time.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pace(pub(super) f64);
-
-impl Pace {
-    /// `ms` milliseconds at speed 1.
-    pub(super) fn of(self, ms: u64) -> Duration {
-        self.of_duration(Duration::from_millis(ms))
-    }
-
-    fn of_duration(self, duration: Duration) -> Duration {
-        duration.div_f64(self.0)
-    }
-}
+use crate::source::sqlite::is_locked;
 
 /// Conditions shared by all actors.
 #[derive(Debug, Clone)]
 pub(super) struct Conditions {
     pub(super) seed: u64,
-    pub(super) pace: Pace,
+    /// Divides the times of the script.
+    pub(super) speed: f64,
     /// The current incident, if any.
     pub(super) incident: watch::Receiver<Option<Incident>>,
     pub(super) stop: CancellationToken,
@@ -39,8 +26,8 @@ pub(super) struct Conditions {
 
 impl Conditions {
     /// The conditions at the start: nobody is asked to stop yet.
-    pub(super) fn new(seed: u64, pace: Pace, incident: watch::Receiver<Option<Incident>>) -> Self {
-        Self { seed, pace, incident, stop: CancellationToken::new() }
+    pub(super) fn new(seed: u64, speed: f64, incident: watch::Receiver<Option<Incident>>) -> Self {
+        Self { seed, speed, incident, stop: CancellationToken::new() }
     }
 }
 
@@ -48,8 +35,7 @@ impl Conditions {
 #[derive(Debug)]
 pub(super) struct Actor {
     pub(super) name: String,
-    pub(super) pace: Pace,
-    conditions: Conditions,
+    pub(super) conditions: Conditions,
     connection: Arc<Mutex<Connection>>,
 }
 
@@ -60,7 +46,7 @@ impl Actor {
         conditions: Conditions,
     ) -> Result<Self, DemoError> {
         let connection = Arc::new(Mutex::new(database.connect()?));
-        Ok(Self { name, pace: conditions.pace, conditions, connection })
+        Ok(Self { name, conditions, connection })
     }
 
     /// The actor's decision stream, from its start.
@@ -77,6 +63,11 @@ impl Actor {
         *self.conditions.incident.borrow()
     }
 
+    /// What `ms` milliseconds at speed 1 take.
+    pub(super) fn real_time(&self, ms: u64) -> Duration {
+        Duration::from_millis(ms).div_f64(self.conditions.speed)
+    }
+
     /// Waits while this incident lasts; `false` when the demo stops first.
     pub(super) async fn sit_out(&self, incident: Incident) -> bool {
         let mut present = self.conditions.incident.clone();
@@ -90,12 +81,12 @@ impl Actor {
 
     /// Waits `ms` milliseconds at speed 1; `false` when the demo stops first.
     pub(super) async fn pause(&self, ms: u64) -> bool {
-        self.pause_for(Duration::from_millis(ms)).await
+        self.wait(self.real_time(ms)).await
     }
 
     /// Waits for a duration at speed 1; `false` when the demo stops first.
     pub(super) async fn pause_for(&self, duration: Duration) -> bool {
-        self.wait(self.pace.of_duration(duration)).await
+        self.wait(duration.div_f64(self.conditions.speed)).await
     }
 
     /// Waits for a duration in real time; `false` when the demo stops first.
@@ -123,7 +114,7 @@ impl Actor {
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             loop {
                 match work(&mut connection) {
-                    Err(busy) if schema::is_busy(&busy) && !stop.is_cancelled() => {}
+                    Err(busy) if is_locked(&busy) && !stop.is_cancelled() => {}
                     result => return result.map_err(DemoError::from),
                 }
             }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::Connection;
 use tokio::sync::watch;
 use tracing::info;
 
@@ -18,66 +19,56 @@ use super::script;
 /// How far ahead the clock of the exporter's host is set.
 const AHEAD_MS: i64 = 10_000;
 
-/// What can go wrong outside the tables.
-#[derive(Debug, Clone)]
-pub(super) struct Surroundings {
-    pub(super) database: DemoDatabase,
-    pub(super) host_clock: Arc<HostClock>,
-}
-
 /// Announces the incident to the other actors for as long as it lasts.
 pub(super) async fn director(
     actor: Actor,
     episode: Episode,
-    surroundings: Surroundings,
+    database: DemoDatabase,
+    host_clock: Arc<HostClock>,
     announce: watch::Sender<Option<Incident>>,
 ) -> Result<DemoSummary, DemoError> {
     let Episode { incident, after, lasting } = episode;
     let name = incident.facts().name;
     if actor.wait(after).await {
-        begin(incident, &actor, &surroundings).await?;
+        switch(incident, true, &actor, &database, &host_clock).await?;
         announce.send_replace(Some(incident));
         info!(incident = name, "the incident begins");
         actor.wait(lasting.unwrap_or(Duration::MAX)).await;
         announce.send_replace(None);
-        end(incident, &actor, &surroundings).await?;
+        switch(incident, false, &actor, &database, &host_clock).await?;
         info!(incident = name, "the incident ends");
     }
     Ok(DemoSummary::default())
 }
 
-async fn begin(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
-    match incident {
-        Incident::StarvingJob => execute(actor, sql!("incident/starving_job_begin")).await,
-        Incident::BrokenTarget => execute(actor, sql!("incident/broken_target_begin")).await,
-        Incident::PoisonJob => {
-            actor.database(|db| queue::enqueue(db, script::ENDLESS, Duration::ZERO, u32::MAX).map(drop)).await
+/// What an incident leaves in a table, a folder or the clock: puts it there as it begins, and takes it
+/// away as it ends.
+async fn switch(
+    incident: Incident,
+    begins: bool,
+    actor: &Actor,
+    database: &DemoDatabase,
+    host_clock: &HostClock,
+) -> Result<(), DemoError> {
+    let statement = match (incident, begins) {
+        (Incident::StarvingJob, true) => sql!("incident/starving_job_begin"),
+        (Incident::StarvingJob, false) => sql!("incident/starving_job_end"),
+        (Incident::BrokenTarget, true) => sql!("incident/broken_target_begin"),
+        (Incident::BrokenTarget, false) => sql!("incident/broken_target_end"),
+        (Incident::PoisonJob, true) => {
+            let enqueue = |db: &mut Connection| queue::enqueue(db, script::ENDLESS, Duration::ZERO, u32::MAX);
+            return actor.database(enqueue).await.map(drop);
         }
-        Incident::DatabaseDown => files::move_away(surroundings.database.file()),
-        Incident::StateNotSaved => files::block(&surroundings.database.state_file()),
-        Incident::ClockSkew => {
-            surroundings.host_clock.set_ahead(AHEAD_MS);
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
-
-async fn end(incident: Incident, actor: &Actor, surroundings: &Surroundings) -> Result<(), DemoError> {
-    match incident {
-        Incident::StarvingJob => execute(actor, sql!("incident/starving_job_end")).await,
-        Incident::BrokenTarget => execute(actor, sql!("incident/broken_target_end")).await,
-        Incident::DatabaseDown => files::move_back(surroundings.database.file()),
-        Incident::StateNotSaved => files::unblock(&surroundings.database.state_file()),
-        Incident::ClockSkew => {
-            surroundings.host_clock.set_ahead(0);
-            Ok(())
+        (Incident::DatabaseDown, true) => return files::move_away(database.file()),
+        (Incident::DatabaseDown, false) => return files::move_back(database.file()),
+        (Incident::StateNotSaved, true) => return files::block(&database.state_file()),
+        (Incident::StateNotSaved, false) => return files::unblock(&database.state_file()),
+        (Incident::ClockSkew, _) => {
+            host_clock.set_ahead(if begins { AHEAD_MS } else { 0 });
+            return Ok(());
         }
         // The poison job succeeds as soon as it can be read.
-        _ => Ok(()),
-    }
-}
-
-async fn execute(actor: &Actor, statement: &'static str) -> Result<(), DemoError> {
-    actor.database(move |db| db.execute(statement, ()).map(drop)).await
+        _ => return Ok(()),
+    };
+    actor.database(move |db| db.execute(statement, ())).await.map(drop)
 }

@@ -40,7 +40,7 @@ pub(super) async fn enqueuer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut rng = actor.generator();
     for n in 0.. {
         let delivery = variation::delivery(actor.incident(), script::delivery(&mut rng, n));
-        let delay = actor.pace.of(delivery.delay);
+        let delay = actor.real_time(delivery.delay);
         for _ in 0..delivery.jobs {
             let (payload, max_attempts) = (delivery.payload, delivery.max_attempts);
             actor.database(move |db| queue::enqueue(db, payload, delay, max_attempts)).await?;
@@ -56,8 +56,8 @@ pub(super) async fn enqueuer(actor: Actor) -> Result<DemoSummary, DemoError> {
 pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let mut script = WorkerScript::new(actor.generator(), number);
-    let lease = actor.pace.of(LEASE);
-    let mut idle = IdlePause::new();
+    let lease = actor.real_time(LEASE);
+    let mut idle = IdlePause::default();
     while actor.sit_out(Incident::NoWorkers).await {
         let Some(claim) = actor.database(move |db| queue::claim(db, lease)).await? else {
             actor.pause_for(idle.after_nothing()).await;
@@ -67,85 +67,71 @@ pub(super) async fn worker(actor: Actor, number: usize) -> Result<DemoSummary, D
         summary.jobs_claimed += 1;
         let attempt = script.attempt(&claim.payload);
         let attempt = variation::attempt(actor.incident(), &claim.payload, attempt);
-        match try_job(&actor, &claim, attempt).await? {
-            End::Done => summary.jobs_done += 1,
-            End::Failed => summary.attempts_failed += 1,
-            End::Lost => summary.ownership_lost += 1,
-            End::Crashed => {
-                summary.workers_crashed += 1;
-                actor.pause(RESTART).await;
-            }
-            // Like any worker that is shut down in the middle of a job: its lease will lapse.
-            End::Stopped => {}
-        }
+        try_job(&actor, &claim, attempt, &mut summary).await?;
     }
     Ok(summary)
 }
 
-/// How an attempt ended.
-enum End {
-    Done,
-    Failed,
-    /// Somebody else owns the job now: this worker's result does not count.
-    Lost,
-    Crashed,
-    Stopped,
-}
-
-async fn try_job(actor: &Actor, claim: &Claim, attempt: Attempt) -> Result<End, DemoError> {
-    match attempt.fate {
+/// One attempt at a job. A worker that crashes or is stopped in the middle reports nothing: its lease lapses.
+async fn try_job(
+    actor: &Actor,
+    claim: &Claim,
+    attempt: Attempt,
+    summary: &mut DemoSummary,
+) -> Result<(), DemoError> {
+    let is_worked = match attempt.fate {
         Fate::Crash => {
-            return Ok(if actor.pause(attempt.work).await { End::Crashed } else { End::Stopped });
-        }
-        Fate::Stall => {
-            // Past the lease, the grace and a whole interval of the recoverer.
-            if !actor.pause(LEASE + GRACE + RECOVER_EVERY + attempt.work).await {
-                return Ok(End::Stopped);
+            if actor.pause(attempt.work).await {
+                summary.workers_crashed += 1;
+                actor.pause(RESTART).await;
             }
+            false
         }
-        Fate::Success | Fate::Failure => {
-            if let Some(end) = work(actor, claim, attempt.work).await? {
-                return Ok(end);
-            }
-        }
+        // Past the lease, the grace and a whole interval of the recoverer.
+        Fate::Stall => actor.pause(LEASE + GRACE + RECOVER_EVERY + attempt.work).await,
+        Fate::Success | Fate::Failure => work(actor, claim, attempt.work).await?,
+    };
+    if !is_worked {
+        return Ok(());
     }
     let (job_id, token) = (claim.job_id, claim.token.clone());
-    let (ownership, end);
-    if attempt.fate == Fate::Failure {
-        let backoff = actor.pace.of(script::backoff(&claim.payload, claim.attempts));
+    let (ownership, counter) = if attempt.fate == Fate::Failure {
+        let backoff = actor.real_time(script::backoff(&claim.payload, claim.attempts));
         let error = format!("cannot {}: unexpected end of input", claim.payload);
-        ownership = actor.database(move |db| queue::fail(db, job_id, &token, &error, backoff)).await?;
-        end = End::Failed;
+        let ownership = actor.database(move |db| queue::fail(db, job_id, &token, &error, backoff)).await?;
+        (ownership, &mut summary.attempts_failed)
     } else {
-        ownership = actor.database(move |db| queue::complete(db, job_id, &token)).await?;
-        end = End::Done;
-    }
-    Ok(if ownership == Ownership::Lost { End::Lost } else { end })
+        let ownership = actor.database(move |db| queue::complete(db, job_id, &token)).await?;
+        (ownership, &mut summary.jobs_done)
+    };
+    // When somebody else owns the job by now, this worker's result does not count.
+    *counter += u64::from(ownership == Ownership::Held);
+    Ok(())
 }
 
 /// Works for `left` milliseconds, outside any transaction, with a heartbeat every third of the lease.
-/// Returns the end of the attempt if it ended early.
-async fn work(actor: &Actor, claim: &Claim, mut left: u64) -> Result<Option<End>, DemoError> {
-    let lease = actor.pace.of(LEASE);
+/// `false` when the demo stops or the job changes hands first.
+async fn work(actor: &Actor, claim: &Claim, mut left: u64) -> Result<bool, DemoError> {
+    let lease = actor.real_time(LEASE);
     loop {
         let slice = left.min(LEASE / 3);
         if !actor.pause(slice).await {
-            return Ok(Some(End::Stopped));
+            return Ok(false);
         }
         left -= slice;
         if left == 0 {
-            return Ok(None);
+            return Ok(true);
         }
         let (job_id, token) = (claim.job_id, claim.token.clone());
         if actor.database(move |db| queue::heartbeat(db, job_id, &token, lease)).await? == Ownership::Lost {
-            return Ok(Some(End::Lost));
+            return Ok(false);
         }
     }
 }
 
 pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
-    let grace = actor.pace.of(GRACE);
+    let grace = actor.real_time(GRACE);
     while actor.pause(RECOVER_EVERY).await && actor.sit_out(Incident::NoRecovery).await {
         let recovered = actor.database(move |db| queue::recover(db, grace, BATCH)).await?;
         summary.jobs_recovered += recovered.ready + recovered.failed;
@@ -155,14 +141,12 @@ pub(super) async fn recoverer(actor: Actor) -> Result<DemoSummary, DemoError> {
 
 /// Keeps every table from growing forever, except the run log: each run prunes it.
 pub(super) async fn purger(actor: Actor) -> Result<DemoSummary, DemoError> {
-    let mut summary = DemoSummary::default();
-    let [done, failed, attempts] = [KEEP_DONE, KEEP_FAILED, KEEP_ATTEMPTS].map(|ms| actor.pace.of(ms));
+    let [done, failed, attempts] = [KEEP_DONE, KEEP_FAILED, KEEP_ATTEMPTS].map(|ms| actor.real_time(ms));
     while actor.pause(5000).await {
-        let mut deleted = actor.database(move |db| queue::purge(db, Finished::Done, done, BATCH)).await?;
-        deleted += actor.database(move |db| queue::purge(db, Finished::Failed, failed, BATCH)).await?;
-        deleted += actor.database(move |db| queue::purge_attempts(db, attempts, BATCH)).await?;
-        deleted += actor.database(|db| notifications::purge_history(db, KEEP_EVENTS, BATCH)).await?;
-        summary.rows_purged += deleted as u64;
+        actor.database(move |db| queue::purge(db, Finished::Done, done, BATCH)).await?;
+        actor.database(move |db| queue::purge(db, Finished::Failed, failed, BATCH)).await?;
+        actor.database(move |db| queue::purge_attempts(db, attempts, BATCH)).await?;
+        actor.database(|db| notifications::purge_history(db, KEEP_EVENTS, BATCH)).await?;
     }
-    Ok(summary)
+    Ok(DemoSummary::default())
 }

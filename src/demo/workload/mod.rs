@@ -17,10 +17,10 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use self::actor::{Actor, Conditions, Pace};
-use self::director::Surroundings;
+use self::actor::{Actor, Conditions};
 pub use self::summary::DemoSummary;
 use super::{DemoDatabase, DemoError, DemoOptions, HostClock, check_speed};
+use crate::source::sqlite::is_locked;
 
 pub(super) const WORKERS: usize = 4;
 pub(super) const CONSUMERS: i64 = 2;
@@ -43,7 +43,7 @@ pub async fn run_workload(
 ) -> Result<DemoSummary, DemoError> {
     check_speed(options.speed)?;
     let (announce, incident) = watch::channel(None);
-    let conditions = Conditions::new(options.seed, Pace(options.speed), incident);
+    let conditions = Conditions::new(options.seed, options.speed, incident);
     let mut crew = Crew { database, conditions, actors: JoinSet::new() };
     crew.start("enqueuer".to_owned(), jobs::enqueuer);
     for number in 1..=WORKERS {
@@ -60,9 +60,9 @@ pub async fn run_workload(
         crew.start(format!("scheduler-{number}"), move |actor| runs::scheduler(actor, number));
     }
     if let Some(episode) = options.episode {
-        let surroundings = Surroundings { database: database.clone(), host_clock: Arc::clone(host_clock) };
+        let (database, host_clock) = (database.clone(), Arc::clone(host_clock));
         crew.start("director".to_owned(), move |actor| {
-            director::director(actor, episode, surroundings, announce)
+            director::director(actor, episode, database, host_clock, announce)
         });
     }
     crew.until(shutdown).await
@@ -77,7 +77,7 @@ pub async fn run_workload(
 /// When the database fails outside a step; a failure in a step is a row of the log.
 pub async fn run_notifications(database: &DemoDatabase, holder: &str) -> Result<DemoSummary, DemoError> {
     let (_, incident) = watch::channel(None);
-    let conditions = Conditions::new(0, Pace(1.0), incident);
+    let conditions = Conditions::new(0, 1.0, incident);
     let actor = Actor::enter(database, holder.to_owned(), conditions)?;
     runs::run(&actor, script::RunPlan::default()).await
 }
@@ -105,7 +105,7 @@ impl Crew<'_> {
             };
             match life.await {
                 // It did not get the write lock before the end; nobody misses its work.
-                Err(DemoError::Database(error)) if stop.is_cancelled() && super::schema::is_busy(&error) => {
+                Err(DemoError::Database(error)) if stop.is_cancelled() && is_locked(&error) => {
                     Ok(DemoSummary::default())
                 }
                 Err(error) => Err(DemoError::Actor { actor: name, source: Box::new(error) }),
@@ -127,19 +127,14 @@ impl Crew<'_> {
                 }
                 ended = self.actors.join_next() => ended,
             };
-            match ended {
-                None => break,
-                Some(Ok(Ok(part))) => summary += part,
-                Some(Ok(Err(error))) => {
-                    failure.get_or_insert(error);
-                    self.conditions.stop.cancel();
-                }
+            match ended.map(|ended| ended.unwrap_or_else(|error| Err(error.into()))) {
+                None => return failure.map_or(Ok(summary), Err),
+                Some(Ok(part)) => summary += part,
                 Some(Err(error)) => {
-                    failure.get_or_insert(DemoError::Task(error));
+                    failure.get_or_insert(error);
                     self.conditions.stop.cancel();
                 }
             }
         }
-        failure.map_or(Ok(summary), Err)
     }
 }

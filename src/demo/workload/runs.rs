@@ -17,7 +17,6 @@ const KEEP_LOG: u64 = 120_000;
 const PURGE_BATCH: u32 = 500;
 
 pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError> {
-    let mut summary = DemoSummary::default();
     let mut rng = actor.generator();
     for n in 0.. {
         let (event, then) = script::event(&mut rng, n);
@@ -25,15 +24,13 @@ pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError>
             Event::Comment { item, author } => {
                 let recipient = format!("owner-{item}@example.org");
                 actor.database(move |db| notifications::add_comment(db, item, author, &recipient)).await?;
-                summary.comments_written += 1;
             }
             Event::Orders { count, remind } => {
                 for nth in 0..count {
-                    let remind = remind.filter(|_| nth == 0).map(|after| actor.pace.of(after));
+                    let remind = remind.filter(|_| nth == 0).map(|after| actor.real_time(after));
                     actor
                         .database(move |db| notifications::add_order(db, "buyer@example.org", remind))
                         .await?;
-                    summary.orders_written += 1;
                 }
             }
         }
@@ -41,7 +38,7 @@ pub(super) async fn event_writer(actor: Actor) -> Result<DemoSummary, DemoError>
             break;
         }
     }
-    Ok(summary)
+    Ok(DemoSummary::default())
 }
 
 /// Starts a run in every period, even while the other scheduler's run is still in progress.
@@ -67,7 +64,8 @@ pub(super) async fn scheduler(actor: Actor, number: usize) -> Result<DemoSummary
         let part = run(&actor, plan).await?;
         keeps_lock |= plan.orphan_lock && part.runs_skipped == 0;
         summary += part;
-        let spent = u64::try_from(started.elapsed().mul_f64(actor.pace.0).as_millis()).unwrap_or(u64::MAX);
+        let spent =
+            u64::try_from(started.elapsed().mul_f64(actor.conditions.speed).as_millis()).unwrap_or(u64::MAX);
         if !actor.pause(every.saturating_sub(spent)).await {
             break;
         }
@@ -103,17 +101,12 @@ pub(super) async fn run(actor: &Actor, plan: RunPlan) -> Result<DemoSummary, Dem
     // Before anything else can fail.
     release_lock(actor).await?;
 
-    let report = match &steps {
-        Ok(true) => Report { outcome: Outcome::Ok, candidates: None, message: None },
-        Ok(false) => Report {
-            outcome: Outcome::Warning,
-            candidates: None,
-            message: Some("warning: stopped before every step had run".to_owned()),
-        },
-        Err(error) => {
-            Report { outcome: Outcome::Error, candidates: None, message: Some(format!("error: {error}")) }
-        }
+    let (outcome, message) = match &steps {
+        Ok(true) => (Outcome::Ok, None),
+        Ok(false) => (Outcome::Warning, Some("warning: stopped before every step had run".to_owned())),
+        Err(error) => (Outcome::Error, Some(format!("error: {error}"))),
     };
+    let report = Report { outcome, candidates: None, message };
     actor.database(move |db| notifications::log(db, notifications::RUN, &started_at, &report)).await?;
     steps.map(|_| summary)
 }
@@ -134,19 +127,15 @@ async fn run_steps(actor: &Actor, plan: RunPlan, summary: &mut DemoSummary) -> R
         let report = actor
             .database(move |db| notifications::run_step(db, step, &started_at, CAP_PER_RUN, broken))
             .await?;
-        match report.outcome {
-            Outcome::Error => summary.step_errors += 1,
-            Outcome::Warning => summary.step_warnings += 1,
-            Outcome::Ok => {}
-        }
-        if report.outcome != Outcome::Error {
+        if report.outcome == Outcome::Error {
+            summary.step_errors += 1;
+        } else {
             summary.notifications += u64::from(report.candidates.unwrap_or(0));
         }
     }
     if !plan.keep_log {
-        let keep = actor.pace.of(KEEP_LOG);
-        let pruned = actor.database(move |db| notifications::purge_log(db, keep, PURGE_BATCH)).await?;
-        summary.rows_purged += pruned as u64;
+        let keep = actor.real_time(KEEP_LOG);
+        actor.database(move |db| notifications::purge_log(db, keep, PURGE_BATCH)).await?;
     }
     Ok(true)
 }

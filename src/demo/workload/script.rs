@@ -4,8 +4,6 @@
 //! the same number of values, whatever it decides, so that the streams depend on the seed alone. Times
 //! are in milliseconds at speed 1.
 
-use std::ops::RangeInclusive;
-
 use fastrand::Rng;
 
 /// The payload of jobs that never succeed.
@@ -23,10 +21,6 @@ pub(super) fn generator(seed: u64, actor: &str) -> Rng {
     Rng::with_seed(Rng::with_seed(seed).u64(..) ^ name)
 }
 
-fn between(rng: &mut Rng, range: RangeInclusive<u64>) -> u64 {
-    rng.u64(range)
-}
-
 /// The enqueuer's next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Delivery {
@@ -42,10 +36,10 @@ pub(super) struct Delivery {
 /// The enqueuer's `n`th decision (from 0).
 pub(super) fn delivery(rng: &mut Rng, n: u64) -> Delivery {
     let kind = rng.f64();
-    let delay = between(rng, 1000..=4000);
-    let jobs = between(rng, 6..=14);
+    let delay = rng.u64(1000..=4000);
+    let jobs = rng.u64(6..=14);
     let payload = rng.choice(["send invoice", "resize picture", "export report"]).unwrap_or("send invoice");
-    let then = between(rng, 200..=600);
+    let then = rng.u64(200..=600);
     let usual = Delivery { jobs: 1, delay: 0, max_attempts: 5, payload, then };
     match n {
         // First of all, as it takes a while to be given up.
@@ -107,8 +101,8 @@ impl WorkerScript {
             return Attempt { fate: Fate::Failure, work: 80 };
         }
         let kind = self.rng.f64();
-        let work = between(&mut self.rng, 50..=900);
-        let long = between(&mut self.rng, 6000..=9000);
+        let work = self.rng.u64(50..=900);
+        let long = self.rng.u64(6000..=9000);
         self.drawn += 1;
         let (fate, work) = match (self.worker, self.drawn) {
             (1, 3) | (2, 2) => (Fate::Crash, 200),
@@ -134,19 +128,12 @@ pub(super) fn backoff(payload: &str, attempts: u32) -> u64 {
     800_u64.saturating_mul(1 << attempts.saturating_sub(1).min(10)).min(30_000)
 }
 
-/// The next step of the transactional queue's producer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Production {
-    pub(super) rows: u64,
-    pub(super) then: u64,
-}
-
-/// The producer's `n`th decision (from 0).
-pub(super) fn production(rng: &mut Rng, n: u64) -> Production {
+/// The producer's `n`th decision (from 0): how many rows, and the pause after them.
+pub(super) fn production(rng: &mut Rng, n: u64) -> (u64, u64) {
     let burst = rng.f64() < 0.04;
-    let rows = between(rng, 5..=12);
-    let then = between(rng, 200..=500);
-    Production { rows: if n == 0 || burst { rows } else { 1 }, then }
+    let rows = rng.u64(5..=12);
+    let then = rng.u64(200..=500);
+    (if n == 0 || burst { rows } else { 1 }, then)
 }
 
 /// One transaction of a consumer.
@@ -162,7 +149,7 @@ pub(super) struct Consumption {
 pub(super) fn consumption(rng: &mut Rng, n: u64) -> Consumption {
     let rollback = rng.f64() < 0.1;
     let rows = if rng.f64() < 0.2 { 2 } else { 1 };
-    let hold = between(rng, 100..=600);
+    let hold = rng.u64(100..=600);
     Consumption { rows, hold, rollback: rollback || n == 1 }
 }
 
@@ -183,11 +170,11 @@ pub(super) enum Event {
 /// The event writer's `n`th decision (from 0), and the pause after it.
 pub(super) fn event(rng: &mut Rng, n: u64) -> (Event, u64) {
     let kind = rng.f64();
-    let item = i64::try_from(between(rng, 1..=40)).unwrap_or(1);
+    let item = i64::try_from(rng.u64(1..=40)).unwrap_or(1);
     let author = rng.choice(["anna", "boris", "chika", "dmitri"]).unwrap_or("anna");
-    let remind = between(rng, 1000..=6000);
+    let remind = rng.u64(1000..=6000);
     let with_reminder = rng.bool();
-    let then = between(rng, 300..=1100);
+    let then = rng.u64(300..=1100);
     // More than one run may announce, so that it reaches its cap.
     let burst = Event::Orders { count: 25, remind: Some(remind) };
     match n {
@@ -217,14 +204,13 @@ pub(super) struct RunPlan {
 pub(super) fn notification_run(rng: &mut Rng, scheduler: usize, n: u64) -> (RunPlan, u64) {
     let fails = rng.f64() < 0.03;
     let is_slow = rng.f64() < 0.04;
-    let comments = between(rng, 20..=60);
-    let orders = between(rng, 20..=80);
-    let usual = between(rng, 20..=60);
-    let slow = between(rng, 1200..=2000);
-    let every = between(rng, 3000..=4200);
+    let comments = rng.u64(20..=60);
+    let orders = rng.u64(20..=80);
+    let usual = rng.u64(20..=60);
+    let slow = rng.u64(1200..=2000);
+    let every = rng.u64(3000..=4200);
     let reminders = if is_slow { slow } else { usual };
-    let plan =
-        RunPlan { comments, orders, reminders, orders_fail: fails, orphan_lock: false, keep_log: false };
+    let plan = RunPlan { comments, orders, reminders, orders_fail: fails, ..RunPlan::default() };
     let plan = match (scheduler, n) {
         // Still running when the second scheduler starts its first, which is then skipped.
         (1, 0) => RunPlan { reminders: 1500, orders_fail: false, ..plan },

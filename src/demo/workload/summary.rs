@@ -33,8 +33,6 @@ counters! {
         attempts_failed,
         /// Workers that vanished in the middle of a job.
         workers_crashed,
-        /// Completions, failures and heartbeats refused because the job had changed hands.
-        ownership_lost,
         /// Jobs taken from an owner whose lease had lapsed.
         jobs_recovered,
         /// Rows added to the transactional queue.
@@ -43,22 +41,14 @@ counters! {
         work_committed,
         /// Rows of the transactional queue that were put back.
         work_rolled_back,
-        /// Comments written.
-        comments_written,
-        /// Orders written.
-        orders_written,
         /// Notification runs started, including skipped ones.
         runs_started,
         /// Notification runs that found the lock taken.
         runs_skipped,
         /// Steps that failed.
         step_errors,
-        /// Steps that succeeded with a warning.
-        step_warnings,
         /// Notifications written.
         notifications,
-        /// Rows deleted by retention.
-        rows_purged,
     }
 }
 

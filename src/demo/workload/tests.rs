@@ -13,7 +13,7 @@ use std::time::Duration;
 use rusqlite::TransactionBehavior;
 use tokio::sync::{oneshot, watch};
 
-use super::actor::{Actor, Conditions, Pace};
+use super::actor::{Actor, Conditions};
 use super::runs::run;
 use super::script::{self, RunPlan, WorkerScript};
 use super::{DemoSummary, run_workload};
@@ -28,7 +28,7 @@ fn actor(lab: &Lab, name: &str) -> Actor {
 
 fn conditions(speed: f64) -> Conditions {
     let (_, incident) = watch::channel(None);
-    Conditions::new(7, Pace(speed), incident)
+    Conditions::new(7, speed, incident)
 }
 
 fn steps(log: &[LogRow]) -> Vec<(&str, &str)> {

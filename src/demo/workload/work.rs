@@ -11,12 +11,12 @@ pub(super) async fn producer(actor: Actor) -> Result<DemoSummary, DemoError> {
     let mut summary = DemoSummary::default();
     let mut rng = actor.generator();
     for n in 0.. {
-        let production = script::production(&mut rng, n);
-        for _ in 0..production.rows {
+        let (rows, then) = script::production(&mut rng, n);
+        for _ in 0..rows {
             actor.database(|db| transactional::enqueue(db, "pick goods")).await?;
             summary.work_enqueued += 1;
         }
-        if !actor.pause(production.then).await {
+        if !actor.pause(then).await {
             break;
         }
     }
@@ -29,7 +29,7 @@ pub(super) async fn consumer(actor: Actor, number: i64, consumers: i64) -> Resul
     let mut rng = actor.generator();
     let mut tran_id = number;
     let mut transactions = 0;
-    let mut idle = IdlePause::new();
+    let mut idle = IdlePause::default();
     while !actor.stopping() {
         if actor.database(move |db| transactional::take(db, tran_id)).await?.is_none() {
             actor.pause_for(idle.after_nothing()).await;

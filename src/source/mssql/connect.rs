@@ -110,19 +110,18 @@ fn login_config(settings: &Mssql, host: &str, ca: Option<&[u8]>, deadline: Durat
 
 /// Opens the TCP connection.
 async fn dial(host: &str, endpoint: &Endpoint, budget: &Budget) -> Result<TcpStream, SourceError> {
-    let dialed = async {
-        match endpoint {
-            Endpoint::Port(port) => dial_port(host, *port, budget).await.map_err(|error| error.to_string()),
-            Endpoint::Instance(instance) => {
-                dial_instance(host, instance).await.map_err(|error| error::plain(&error))
-            }
+    let limit = budget.remaining();
+    let (address, dialed) = match endpoint {
+        Endpoint::Port(port) => {
+            let dialed = timeout(limit, dial_port(host, *port, budget)).await;
+            (format!("{host}:{port}"), dialed.map(|dialed| dialed.map_err(|error| error.to_string())))
+        }
+        Endpoint::Instance(instance) => {
+            let dialed = timeout(limit, dial_instance(host, instance)).await;
+            (format!("{host}\\{instance}"), dialed.map(|dialed| dialed.map_err(|error| error::plain(&error))))
         }
     };
-    let address = match endpoint {
-        Endpoint::Port(port) => format!("{host}:{port}"),
-        Endpoint::Instance(instance) => format!("{host}\\{instance}"),
-    };
-    match timeout(budget.remaining(), dialed).await {
+    match dialed {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(cause)) => Err(SourceError::lost(Reason::Connect, format!("cannot reach {address}: {cause}"))),
         Err(_elapsed) => {

@@ -68,17 +68,12 @@ impl Answer {
 
     fn keep(&mut self, row: Row) {
         let types: Vec<ColumnType> = row.columns().iter().map(Column::column_type).collect();
-        let mut values = Vec::with_capacity(types.len());
-        for ((data, kind), name) in row.into_iter().zip(types).zip(&self.rows.columns) {
-            match value(data) {
-                Some(value) => values.push(value),
-                None => {
-                    self.mismatch = Some(mismatch(name, kind));
-                    return;
-                }
-            }
+        let cells = row.into_iter().zip(types).zip(&self.rows.columns);
+        let values = cells.map(|((data, kind), name)| value(data).ok_or_else(|| mismatch(name, kind)));
+        match values.collect() {
+            Ok(values) => self.rows.rows.push(values),
+            Err(mismatch) => self.mismatch = Some(mismatch),
         }
-        self.rows.rows.push(values);
     }
 }
 

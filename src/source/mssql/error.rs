@@ -13,7 +13,7 @@ const FATAL_CLASS: u8 = 20;
 /// Numbers and texts are those of `sys.messages`; Azure's are from "Troubleshooting connectivity
 /// issues and other errors with Azure SQL Database".
 pub(super) fn reason_of(number: u32) -> Option<Reason> {
-    let reason = match number {
+    Some(match number {
         // Lock request time out period exceeded.
         1222 => Reason::LockTimeout,
         // Chosen as the deadlock victim.
@@ -35,20 +35,18 @@ pub(super) fn reason_of(number: u32) -> Option<Reason> {
         // The session is being killed.
         596 => Reason::Connect,
         _ => return None,
-    };
-    Some(reason)
+    })
 }
 
-/// The remedy for an error number whose text does not suggest one.
-fn remedy_of(number: u32) -> Option<&'static str> {
-    let remedy = match number {
+/// The remedy for an error number whose text does not suggest one; else nothing.
+fn remedy_of(number: u32) -> &'static str {
+    match number {
         // An option is not supported with memory-optimized tables; the only one used here is READPAST.
-        10794 => "give the target `read_mode: read_committed`, which reads without a hint",
+        10794 => "; give the target `read_mode: read_committed`, which reads without a hint",
         // The parameter of AT TIME ZONE is invalid: another version of Windows has other zones.
-        9820 => "sys.time_zone_info lists the zones that this server has",
-        _ => return None,
-    };
-    Some(remedy)
+        9820 => "; sys.time_zone_info lists the zones that this server has",
+        _ => "",
+    }
 }
 
 /// An error while a statement ran.
@@ -56,10 +54,9 @@ pub(super) fn query_failure(error: &Error) -> SourceError {
     match error {
         Error::Server(token) => {
             let reason = reason_of(token.code()).unwrap_or(Reason::Other);
-            let remedy = remedy_of(token.code()).map(|remedy| format!("; {remedy}")).unwrap_or_default();
             SourceError {
                 connection_lost: token.class() >= FATAL_CLASS,
-                ..SourceError::new(reason, format!("{}{remedy}", describe(token)))
+                ..SourceError::new(reason, describe(token) + remedy_of(token.code()))
             }
         }
         Error::Io { kind: IoErrorKind::TimedOut, message } => SourceError::lost(Reason::Timeout, message),

@@ -10,6 +10,7 @@ mod error;
 #[cfg(test)]
 mod tests;
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
@@ -73,21 +74,13 @@ impl Handle for Box<TdsClient> {
     }
 }
 
-/// How much of a statement's answer was read.
-enum Received {
-    /// All of it: the connection is in step.
-    All,
-    /// As many rows as are allowed: there were more.
-    TooMuch,
-}
-
 async fn run(client: &mut TdsClient, statement: &Statement, deadline: Duration) -> Result<Rows, SourceError> {
     let mut answer = Answer::default();
     // The stream borrows the client; it is dropped with the future, before the client is used again.
     let ended = timeout(deadline, receive(client, statement, &mut answer)).await;
     match ended {
-        Ok(Ok(Received::All)) => answer.finish(),
-        Ok(Ok(Received::TooMuch)) => {
+        Ok(Ok(ControlFlow::Continue(()))) => answer.finish(),
+        Ok(Ok(ControlFlow::Break(()))) => {
             // The stream stopped between two tokens, so what follows can be skipped safely.
             Err(SourceError { connection_lost: !cancel(client).await, ..SourceError::too_many_rows() })
         }
@@ -107,7 +100,8 @@ async fn run(client: &mut TdsClient, statement: &Statement, deadline: Duration) 
     }
 }
 
-/// Sends the statement and reads its answer into `answer`.
+/// Sends the statement and reads its answer into `answer`: `Break` when there are more rows than are
+/// allowed.
 ///
 /// The driver reports a server's error only after the whole answer was read, so such an error leaves
 /// the connection in step.
@@ -115,7 +109,7 @@ async fn receive(
     client: &mut TdsClient,
     statement: &Statement,
     answer: &mut Answer,
-) -> tiberius::Result<Received> {
+) -> tiberius::Result<ControlFlow<()>> {
     let mut stream = if statement.parameters.is_empty() {
         client.simple_query(statement.text.as_str()).await?
     } else {
@@ -133,10 +127,10 @@ async fn receive(
     };
     while let Some(item) = stream.try_next().await? {
         if answer.add(item).is_break() {
-            return Ok(Received::TooMuch);
+            return Ok(ControlFlow::Break(()));
         }
     }
-    Ok(Received::All)
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Asks the server to stop the running statement. Returns whether it confirmed.

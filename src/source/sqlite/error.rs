@@ -7,7 +7,8 @@ use rusqlite::{ErrorCode, ffi};
 
 use crate::source::{Reason, SourceError};
 
-pub(super) fn is_locked(error: &rusqlite::Error) -> bool {
+/// Whether it failed only because another connection held a lock for too long.
+pub(crate) fn is_locked(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
@@ -16,12 +17,10 @@ pub(super) fn refused(file: &Path, cause: &dyn fmt::Display) -> SourceError {
     SourceError::lost(Reason::Connect, format!("cannot open {}: {cause}", file.display()))
 }
 
-/// Why the file cannot be read, where SQLite's own message hides the system's, or speaks of writing
-/// although nothing is ever written.
+/// Why the file cannot be read, where SQLite's own message hides the system's, or mentions writing although
+/// nothing is ever written.
 fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
-    let code = cause.extended_code;
-    let lacks_files = code == ffi::SQLITE_READONLY_DIRECTORY || cause.code == ErrorCode::CannotOpen;
-    if code == ffi::SQLITE_READONLY_ROLLBACK {
+    if cause.extended_code == ffi::SQLITE_READONLY_ROLLBACK {
         let journal = beside(file, "-journal");
         return Some(format!(
             "a writer died in the middle of a transaction, and {} holds what has to be undone; a program that \
@@ -29,20 +28,19 @@ fn in_the_way(cause: ffi::Error, file: &Path) -> Option<String> {
             journal.display()
         ));
     }
-    if !lacks_files {
-        return None;
-    }
     // A database in WAL mode needs two more files: see "Read-Only Databases" in SQLite's documentation
     // of write-ahead logging.
-    let wal_mode = || {
-        let is_in_it = code == ffi::SQLITE_READONLY_DIRECTORY || beside(file, "-wal").exists();
-        is_in_it.then(|| {
+    let lacks_wal = cause.extended_code == ffi::SQLITE_READONLY_DIRECTORY;
+    if !lacks_wal && cause.code != ErrorCode::CannotOpen {
+        return None;
+    }
+    unreadable(file).or_else(|| {
+        (lacks_wal || beside(file, "-wal").exists()).then(|| {
             "it is in WAL mode, and its -wal and -shm files are not both there, as they are while a program has it \
              open; the exporter's user may not make them in this folder"
                 .to_owned()
         })
-    };
-    unreadable(file).or_else(wal_mode)
+    })
 }
 
 /// The file of the database that exists and may not be read, in the system's words.
@@ -83,27 +81,24 @@ pub(super) fn failure(error: &rusqlite::Error, file: &Path) -> SourceError {
         rusqlite::Error::SqlInputError { error, msg, .. } => (Some(error.code), msg.clone()),
         other => (other.sqlite_error_code(), other.to_string()),
     };
-    match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            SourceError::new(Reason::LockTimeout, text)
-        }
-        Some(ErrorCode::OperationInterrupted) => SourceError::new(Reason::Timeout, text),
-        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase) => refused(file, &text),
+    let reason = match code {
+        _ if is_locked(error) => Reason::LockTimeout,
+        Some(ErrorCode::OperationInterrupted) => Reason::Timeout,
+        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase) => return refused(file, &text),
         Some(
             ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly,
-        ) => SourceError::new(Reason::Permission, text),
+        ) => Reason::Permission,
         // SQLITE_ERROR: only the text distinguishes the cases.
-        Some(ErrorCode::Unknown)
-            if text.starts_with("no such table") || text.starts_with("no such column") =>
-        {
-            SourceError::new(Reason::MissingObject, text)
+        Some(ErrorCode::Unknown) => {
+            if let Some(finding) = refused_value(&text) {
+                return SourceError::new(Reason::Decode, finding);
+            }
+            let is_missing = text.starts_with("no such table") || text.starts_with("no such column");
+            if is_missing { Reason::MissingObject } else { Reason::Other }
         }
-        Some(ErrorCode::Unknown) => match refused_value(&text) {
-            Some(finding) => SourceError::new(Reason::Decode, finding),
-            None => SourceError::new(Reason::Other, text),
-        },
-        _ => SourceError::new(Reason::Other, text),
-    }
+        _ => Reason::Other,
+    };
+    SourceError::new(reason, text)
 }
 
 /// The finding of a statement about a stored value that does not fit its column. It is the text that

@@ -5,8 +5,7 @@ use std::sync::PoisonError;
 
 use super::load::load;
 use super::model::WebConfig;
-use crate::environment::Environment;
-use crate::environment::trace::Trace;
+use crate::environment::{Environment, Trace};
 use crate::yaml::ConfigError;
 
 /// A web configuration file, with the certificates that it names: what was read of them, so that a

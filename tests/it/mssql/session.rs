@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqlqueue_exporter::config::{Encryption, Endpoint, Mssql, Trust};
-use sqlqueue_exporter::demo::queue::{Claim, Enqueued, Finished, Ownership, Recovered};
+use sqlqueue_exporter::demo::queue::{Claim, Finished, Ownership, Recovered};
 use sqlqueue_exporter::source::Value;
 use tiberius::{AuthMethod, Client, ColumnData, Config, EncryptionLevel, Row, ToSql, Uuid};
 use tokio::net::TcpStream;
@@ -12,7 +12,7 @@ use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt as _};
 use super::babelfish;
 use super::installed::SCHEMA;
 use super::script::Batch;
-use crate::reference::database::{NewJob, Refusal, Session};
+use crate::reference::database::{Enqueued, NewJob, Refusal, Session};
 
 type TdsClient = Client<Compat<TcpStream>>;
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use sqlqueue_exporter::demo::queue::{Claim, Enqueued, Finished, Ownership, Recovered};
+use sqlqueue_exporter::demo::queue::{Claim, Finished, Ownership, Recovered};
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::Value;
 
@@ -230,6 +230,15 @@ pub trait Conveniences: Session {
 }
 
 impl<S: Session> Conveniences for S {}
+
+/// The result of enqueueing a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enqueued {
+    /// It is a new job, with this id.
+    New(i64),
+    /// The job with this id already has the business key.
+    Known(i64),
+}
 
 /// What is to be enqueued.
 #[derive(Debug, Clone, Copy)]

@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, named_params};
 use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::config::{self, Environment};
 use sqlqueue_exporter::demo::notifications::{self, RUN_LOCK, Step};
-use sqlqueue_exporter::demo::queue::{self, Claim, Enqueued, Finished, Ownership, Recovered};
+use sqlqueue_exporter::demo::queue::{self, Claim, Finished, Ownership, Recovered};
 use sqlqueue_exporter::demo::{self, DemoDatabase, DemoOptions, transactional};
 use sqlqueue_exporter::exporter::Exporter;
 use sqlqueue_exporter::source::Value;
 use tempfile::TempDir;
 
-use super::database::{Database, NewJob, Refusal, Session};
+use super::database::{Database, Enqueued, NewJob, Refusal, Session};
 use crate::binary::{Ended, run_in};
 use crate::support::NOW_MS;
 
@@ -133,11 +133,43 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
+/// The text of a statement for the job queue that the demo itself does not run.
+macro_rules! sql {
+    ($name:literal) => {
+        include_str!(concat!("../../../sql/sqlite/job_queue/", $name, ".sql"))
+    };
+}
+
+fn enqueue_once(
+    db: &Connection,
+    business_key: &str,
+    payload: &str,
+    delay: Duration,
+    max_attempts: u32,
+) -> rusqlite::Result<Enqueued> {
+    let job = named_params! {
+        ":delay_ms": i64::try_from(delay.as_millis()).unwrap(),
+        ":max_attempts": max_attempts,
+        ":business_key": business_key,
+        ":payload": payload,
+    };
+    loop {
+        if let Some(id) = db.query_one(sql!("enqueue"), job, |row| row.get("JobId")).optional()? {
+            return Ok(Enqueued::New(id));
+        }
+        let key = named_params! { ":business_key": business_key };
+        // None: it was purged between the two statements, and the key is free again.
+        if let Some(id) = db.query_one(sql!("find"), key, |row| row.get("JobId")).optional()? {
+            return Ok(Enqueued::Known(id));
+        }
+    }
+}
+
 impl Session for EmbeddedSession {
     async fn enqueue(&mut self, job: NewJob<'_>) -> Enqueued {
         let NewJob { payload, delay, max_attempts, business_key } = job;
         self.run(|db| match business_key {
-            Some(key) => queue::enqueue_once(db, key, payload, delay, max_attempts),
+            Some(key) => enqueue_once(db, key, payload, delay, max_attempts),
             None => queue::enqueue(db, payload, delay, max_attempts).map(Enqueued::New),
         })
         .unwrap()
@@ -164,7 +196,8 @@ impl Session for EmbeddedSession {
     }
 
     async fn requeue(&mut self, job_id: i64, more_attempts: Option<u32>) -> bool {
-        self.run(|db| queue::requeue(db, job_id, more_attempts)).unwrap()
+        let parameters = named_params! { ":job_id": job_id, ":more_attempts": more_attempts };
+        self.run(|db| db.execute(sql!("requeue"), parameters)).unwrap() == 1
     }
 
     async fn purge(&mut self, state: Finished, keep: Duration, batch: u32) -> u64 {

@@ -1,9 +1,8 @@
 //! The exporter on the tables of `sql/`, with the mapping that it has for them.
 
-use sqlqueue_exporter::demo::queue::Enqueued;
 use sqlqueue_exporter::demo::queue::Ownership::Held;
 
-use super::database::{Conveniences as _, Database, NewJob, Session};
+use super::database::{Conveniences as _, Database, Enqueued, NewJob, Session};
 use super::{LONG, NOW, on_both_databases};
 use crate::support::Series;
 

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sqlqueue_exporter::demo::pause::IdlePause;
-use sqlqueue_exporter::demo::queue::Enqueued;
 use sqlqueue_exporter::demo::queue::Finished::{Done, Failed};
 use sqlqueue_exporter::demo::queue::Ownership::{Held, Lost};
 
-use super::database::{Conveniences as _, Database, NewJob, Session};
+use super::database::{Conveniences as _, Database, Enqueued, NewJob, Session};
 use super::{LONG, NOW, on_both_databases};
 
 on_both_databases! {
@@ -226,7 +225,7 @@ async fn give_up(session: &mut impl Session, id: i64, attempts: std::ops::RangeI
 
 async fn an_empty_queue_leads_to_a_pause_that_grows_to_its_bound<D: Database>(db: D) {
     let mut session = db.session().await;
-    let mut idle = IdlePause::new();
+    let mut idle = IdlePause::default();
     let mut pauses = Vec::new();
     for _ in 0..8 {
         assert_eq!(session.claim_one().await, None);

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqlqueue_exporter::demo::pause::IdlePause;
-use sqlqueue_exporter::demo::queue::Enqueued;
 use sqlqueue_exporter::demo::queue::Ownership::Held;
 
-use super::database::{Conveniences as _, Database, NewJob, Session};
+use super::database::{Conveniences as _, Database, Enqueued, NewJob, Session};
 use super::{LONG, NOW, on_both_databases};
 
 on_both_databases! {
@@ -73,7 +72,7 @@ async fn work<S: Session>(mut session: S, worker: usize, done: Arc<AtomicUsize>)
         session.add(if fails { "fails once" } else { "send invoice" }, 2).await;
     }
     let mut mine = Vec::new();
-    let mut idle = IdlePause::new();
+    let mut idle = IdlePause::default();
     while done.load(Ordering::Relaxed) < JOBS {
         let claims = session.claim(LONG, BATCH).await.unwrap();
         assert!(claims.len() <= BATCH as usize);
@@ -150,7 +149,7 @@ async fn eight_consumers_take_each_row_once_whatever_is_rolled_back<D: Database>
 /// Consumes rows until all are; every fourth transaction is rolled back. Returns the payloads.
 async fn consume<S: Session>(mut session: S, consumed: Arc<AtomicUsize>) -> Vec<String> {
     let mut mine = Vec::new();
-    let mut idle = IdlePause::new();
+    let mut idle = IdlePause::default();
     let mut transactions = 0;
     while consumed.load(Ordering::Relaxed) < ROWS {
         session.begin().await;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sqlqueue_exporter::demo::queue::Ownership::{Held, Lost};
-use sqlqueue_exporter::demo::queue::{Enqueued, Recovered};
+use sqlqueue_exporter::demo::queue::Recovered;
 
-use super::database::{Conveniences as _, Database, NewJob, Session};
+use super::database::{Conveniences as _, Database, Enqueued, NewJob, Session};
 use super::{LONG, NOW, on_both_databases};
 
 on_both_databases! {

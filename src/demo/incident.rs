@@ -1,6 +1,22 @@
-//! The table of incidents: their names and facts, for the help, the banner, the document and the tests.
+//! Incidents: things that go wrong with queues and runs, on purpose.
+//!
+//! An incident is a variation of the workload: somebody stops working, works badly, or leaves
+//! something in a table or a folder. The exporter is unchanged and knows nothing of it.
+
+pub(super) mod files;
 
 use std::time::Duration;
+
+/// An incident with its start and its end, in real time whatever the demo's speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Episode {
+    /// What goes wrong.
+    pub incident: Incident,
+    /// How long all goes well first.
+    pub after: Duration,
+    /// How long it lasts; `None`: until the demo is stopped.
+    pub lasting: Option<Duration>,
+}
 
 /// The facts about one incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
