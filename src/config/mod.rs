@@ -51,7 +51,7 @@ pub(crate) use self::values::identifier;
 pub use self::values::{
     AttemptOutcome, Attempts, AttemptsCount, ColumnName, ColumnOwner, DurationColumn, DurationUnit, Filter,
     Lease, Lookup, MappedColumn, MappedState, MaxAttempts, Outcome, OutcomeRule, OutcomeRules, OutcomeTest,
-    OutcomeWord, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
+    Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
 };
 pub use self::web::{RateLimit, WebConfig, WebConfigFile, WebUser, load_web, parse_web};
 pub(crate) use crate::duration;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::families::{self as family, Family};
 use super::objectives::add_objectives;
 use super::page::{Label, Page, Value};
-use crate::config::OutcomeWord;
 use crate::sample::QueueFacts;
 use crate::state::{
     AttemptLogState, AttemptState, ControlTableState, QueueState, RunLogState, SamplingState, SourceState,

@@ -7,65 +7,34 @@ use serde::{Deserialize, Serialize};
 use super::rows::{Reader, Row};
 use crate::config::{Lease, MappedState, Queue, RowState};
 use crate::source::{Reason, Rows, SourceError};
+use crate::words::{Word as _, words};
 
-/// The state of a job, as derived from its row: the value of the label `state`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobState {
-    /// Claimable now.
-    Ready,
-    /// Not yet due, never tried.
-    Scheduled,
-    /// Not yet due, tried before.
-    Retrying,
-    /// Held by a live claim.
-    Running,
-    /// Its claim lapsed; claimable again.
-    Expired,
-    /// No attempts left, not yet moved to the failed ones.
-    Exhausted,
-    /// Given up.
-    Failed,
-    /// The stored state is not in the mapping.
-    Unknown,
-    /// Finished; counted on request only.
-    Done,
+words! {
+    /// The state of a job, as derived from its row: the value of the label `state`, in the order of the
+    /// exposition.
+    pub enum JobState {
+        /// Claimable now.
+        Ready = "ready",
+        /// Not yet due, never tried.
+        Scheduled = "scheduled",
+        /// Not yet due, tried before.
+        Retrying = "retrying",
+        /// Held by a live claim.
+        Running = "running",
+        /// Its claim lapsed; claimable again.
+        Expired = "expired",
+        /// No attempts left, not yet marked as failed.
+        Exhausted = "exhausted",
+        /// Given up.
+        Failed = "failed",
+        /// The stored state is not in the mapping.
+        Unknown = "unknown",
+        /// Finished; counted on request only.
+        Done = "done",
+    }
 }
 
 impl JobState {
-    /// Every state, in the order of the exposition.
-    pub const ALL: [Self; 9] = [
-        Self::Ready,
-        Self::Scheduled,
-        Self::Retrying,
-        Self::Running,
-        Self::Expired,
-        Self::Exhausted,
-        Self::Failed,
-        Self::Unknown,
-        Self::Done,
-    ];
-
-    /// The label value; also the name in the statement.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Scheduled => "scheduled",
-            Self::Retrying => "retrying",
-            Self::Running => "running",
-            Self::Expired => "expired",
-            Self::Exhausted => "exhausted",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-            Self::Done => "done",
-        }
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
-    }
-
     /// Whether a table mapped like this can show the state. A state that it cannot show has no
     /// series: 0 would claim that somebody looked.
     #[must_use]

@@ -1,8 +1,9 @@
 //! Typed access to a result by column name.
 
 use super::{Bounds, LogSample, LogTable};
-use crate::config::{ColumnName, OutcomeWord, Target, TimeColumn, TimeZone};
+use crate::config::{ColumnName, Target, TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
+use crate::words::Word;
 
 /// How much earlier than its start an end may look, in milliseconds.
 const NOISE_MS: i64 = -1_000;
@@ -164,12 +165,9 @@ impl<'a> Row<'a> {
     }
 
     /// The outcome, one of the words of its kind of log.
-    pub(super) fn outcome<O: OutcomeWord>(self) -> Result<O, SourceError> {
+    pub(super) fn outcome<O: Word>(self) -> Result<O, SourceError> {
         let name = self.label("outcome")?.unwrap_or_default();
-        O::ALL
-            .iter()
-            .copied()
-            .find(|word| word.as_str() == name)
+        O::parse(&name)
             .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has an outcome {name}")))
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{LogKind, LogRow, LogState};
-use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome, OutcomeWord};
+use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome};
 use crate::sample::Attempt;
 
 /// The state of an attempt-log target, by queue.

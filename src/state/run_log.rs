@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::histogram::{self, Histogram};
 use super::log::{LogKind, LogRow, LogState};
 use super::recent::Runs;
-use crate::config::{Outcome, OutcomeWord, RunLog, RunLogObjectives};
+use crate::config::{Outcome, RunLog, RunLogObjectives};
 use crate::sample::{LogSample, StepEntry};
 
 /// The state of a run-log target, by step.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::mapping::{Scope, form};
+use crate::words::words;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
 /// What a row says of its state.
@@ -26,23 +27,23 @@ pub enum RowState {
     },
 }
 
-/// The states that a stored value can stand for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum MappedState {
-    /// Waiting for a worker.
-    Ready,
-    /// Waiting for its time, never tried.
-    Scheduled,
-    /// Waiting for its time after a failure.
-    Retrying,
-    /// Claimed by a worker.
-    Running,
-    /// Given up.
-    Failed,
-    /// Finished.
-    Done,
+words! {
+    /// The states that a stored value can stand for.
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    pub enum MappedState {
+        /// Waiting for a worker.
+        Ready = "ready",
+        /// Waiting for its time, never tried.
+        Scheduled = "scheduled",
+        /// Waiting for its time after a failure.
+        Retrying = "retrying",
+        /// Claimed by a worker.
+        Running = "running",
+        /// Given up.
+        Failed = "failed",
+        /// Finished.
+        Done = "done",
+    }
 }
 
 form! {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::quantity::{Moment, count, counted, span, span_ms, visible};
 use super::view::{Fact, Ids};
-use crate::config::{Outcome, OutcomeWord};
+use crate::config::Outcome;
 use crate::state::recent::{Run, Runs};
 use crate::state::{RunLogState, StepState};
 

@@ -11,7 +11,7 @@ use super::queue::{self, QueueView, Speaking};
 use super::run_log::{self, RunLogView};
 use super::view::{Fact, Ids};
 use super::words;
-use crate::config::{AttemptOutcome, OutcomeWord};
+use crate::config::AttemptOutcome;
 use crate::source::Reason;
 use crate::state::{
     AttemptLogState, ControlTableState, EnqueueLogState, LastError, SourceState, State, TargetData,
