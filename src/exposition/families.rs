@@ -63,6 +63,12 @@ pub(super) fn of_objective(objective: &Objective) -> Option<&'static Family> {
     OBJECTIVES.iter().find(|family| family.name == objective.metric)
 }
 
+/// The family of a gauge of [`QueueFacts`](crate::sample::QueueFacts).
+pub(super) fn of_gauge(gauge: &str) -> Option<&'static Family> {
+    let name = gauge.trim_end_matches("_ms");
+    MEASURED.iter().copied().find(|family| family.name.strip_prefix("sqlqueue_") == Some(name))
+}
+
 macro_rules! families {
     ($( $(#[$meta:meta])* $id:ident = $kind:ident $name:literal $([$unit:expr])? $({$buckets:expr})? : $help:literal; )*) => {
         $(
@@ -179,4 +185,18 @@ families! {
         "Resident memory size in bytes.";
     PROCESS_START_TIME = Gauge "process_start_time" [Unit::Seconds]:
         "Start time of the process since unix epoch in seconds.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::QueueFacts;
+
+    #[test]
+    fn every_gauge_of_a_queue_has_a_family() {
+        for (gauge, _) in QueueFacts::default().gauges() {
+            let unit = of_gauge(gauge).map(|family| family.unit.is_some());
+            assert_eq!(unit, Some(gauge.ends_with("_ms")), "{gauge}");
+        }
+    }
 }

@@ -197,25 +197,10 @@ fn add_queue_facts<'a>(page: &mut Page<'a>, source: &'a SourceState, name: &'a s
         labels.push(("state", state.as_str().into()));
         page.add(&family::JOBS, labels, Value::Number(number(*jobs)));
     }
-    let counts = [
-        (&family::EXPIRED_LEASES, facts.expired_leases),
-        (&family::RETRYING_JOBS, facts.retrying_jobs),
-        (&family::MAX_ATTEMPTS, facts.max_attempts),
-        (&family::FUTURE_TIMESTAMP_ROWS, facts.future_timestamp_rows),
-    ];
-    for (family, count) in counts {
-        if let Some(count) = count {
-            page.add(family, labels(), Value::Number(number(count)));
-        }
-    }
-    let ages = [
-        (&family::OLDEST_READY_AGE, facts.oldest_ready_age_ms),
-        (&family::OLDEST_EXPIRED_LEASE, facts.oldest_expired_lease_ms),
-        (&family::LONGEST_RUNNING, facts.longest_running_ms),
-    ];
-    for (family, age_ms) in ages {
-        if let Some(age_ms) = age_ms {
-            page.add(family, labels(), Value::Number(number(age_ms) / 1000.0));
+    for (gauge, value) in facts.gauges() {
+        if let (Some(family), Some(value)) = (family::of_gauge(gauge), value) {
+            let per_unit = if family.unit.is_some() { 1000.0 } else { 1.0 };
+            page.add(family, labels(), Value::Number(number(value) / per_unit));
         }
     }
 }

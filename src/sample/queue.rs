@@ -1,4 +1,4 @@
-//! The sample of a queue: for each value of the queue label, counts and ages.
+//! Queue samples: counts and ages per queue and state.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,6 @@ impl JobState {
     #[must_use]
     pub fn is_visible(self, queue: &Queue) -> bool {
         let stored = |wanted: MappedState| queue.state.can_be(wanted);
-        let ends = matches!(queue.lease, Lease::Until { .. } | Lease::Since { .. });
         match self {
             Self::Ready => true,
             Self::Scheduled => stored(MappedState::Scheduled) || queue.available_at.is_some(),
@@ -48,9 +47,11 @@ impl JobState {
                 stored(MappedState::Retrying) || (queue.available_at.is_some() && queue.attempts.is_some())
             }
             Self::Running => {
-                stored(MappedState::Running) || ends || matches!(queue.lease, Lease::Owner { .. })
+                stored(MappedState::Running)
+                    || queue.lease.has_end()
+                    || matches!(queue.lease, Lease::Owner { .. })
             }
-            Self::Expired => ends,
+            Self::Expired => queue.lease.has_end(),
             Self::Exhausted => queue.attempts.is_some() && queue.max_attempts.is_some(),
             Self::Failed => stored(MappedState::Failed),
             Self::Unknown => matches!(queue.state, RowState::Column { .. }),
@@ -83,25 +84,122 @@ pub struct Claim {
     pub lapsed: bool,
 }
 
-/// Counts and ages of one queue. A field is `None` when the table cannot tell, which is not 0.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueueFacts {
-    /// Jobs by state, the visible states only.
-    pub jobs: BTreeMap<JobState, u64>,
+/// How the rows of a queue combine to a gauge, and which value it has when there is nothing to combine.
+#[derive(Clone, Copy)]
+enum Combine {
+    /// A count: 0 without rows.
+    Sum,
+    /// The highest measurement: 0 when there are no jobs to measure, unknown when none could be measured.
+    /// The function counts the jobs to measure.
+    Highest(fn(&QueueFacts) -> u64),
+}
+
+impl Combine {
+    fn read(self, row: Row<'_>, column: &str) -> Result<Option<u64>, SourceError> {
+        match self {
+            Self::Sum => row.count(column).map(Some),
+            Self::Highest(_) => row.not_below_zero(column),
+        }
+    }
+
+    fn add(self, one: Option<u64>, other: Option<u64>) -> Option<u64> {
+        match (self, one, other) {
+            (Self::Sum, Some(one), Some(other)) => Some(one + other),
+            (Self::Sum, one, other) => one.or(other),
+            // `None` sorts below every value.
+            (Self::Highest(_), one, other) => one.max(other),
+        }
+    }
+
+    fn total(self, value: Option<u64>, facts: &QueueFacts) -> Option<u64> {
+        match self {
+            Self::Sum => Some(value.unwrap_or(0)),
+            Self::Highest(jobs) if jobs(facts) == 0 => Some(0),
+            Self::Highest(_) => value,
+        }
+    }
+}
+
+/// Declares the gauges of a queue. Each is a field of [`QueueFacts`], a column of the statement and, without
+/// `_ms`, a metric, all of the same name.
+macro_rules! gauges {
+    ($($(#[$doc:meta])* $gauge:ident: $combine:expr, where $is_visible:expr;)+) => {
+        /// Counts and ages of one queue. A gauge is `None` when the table cannot show it, which is not 0.
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct QueueFacts {
+            /// Jobs by state, the visible states only.
+            pub jobs: BTreeMap<JobState, u64>,
+            $($(#[$doc])* pub $gauge: Option<u64>,)+
+        }
+
+        impl QueueFacts {
+            /// Each gauge beside [`Self::jobs`], by name. Ages are in milliseconds, and their names end in `_ms`.
+            pub fn gauges(&self) -> impl Iterator<Item = (&'static str, Option<u64>)> + use<> {
+                [$((stringify!($gauge), self.$gauge)),+].into_iter()
+            }
+
+            /// Adds the facts of other rows or of another queue.
+            pub(crate) fn add(&mut self, other: Self) {
+                for (state, jobs) in other.jobs {
+                    *self.jobs.entry(state).or_default() += jobs;
+                }
+                $(self.$gauge = $combine.add(self.$gauge, other.$gauge);)+
+            }
+
+            /// The facts of one row of an answer.
+            fn read(state: JobState, row: Row<'_>) -> Result<Self, SourceError> {
+                let jobs = BTreeMap::from([(state, row.count("jobs")?)]);
+                Ok(Self { jobs, $($gauge: $combine.read(row, stringify!($gauge))?,)+ })
+            }
+
+            /// What the table of the queue can show of the sum of its rows.
+            fn visible(&self, queue: &Queue) -> Self {
+                let visible = JobState::ALL.into_iter().filter(|state| state.is_visible(queue));
+                Self {
+                    jobs: visible.map(|state| (state, self.of(state))).collect(),
+                    $($gauge: {
+                        let is_visible: fn(&Queue) -> bool = $is_visible;
+                        if is_visible(queue) { $combine.total(self.$gauge, self) } else { None }
+                    },)+
+                }
+            }
+        }
+    };
+}
+
+gauges! {
     /// Age of the oldest ready job since it was both enqueued and available; 0 when none is ready.
-    pub oldest_ready_age_ms: Option<u64>,
+    oldest_ready_age_ms: Combine::Highest(|facts| facts.of(JobState::Ready)),
+        where |queue| queue.enqueued_at.is_some() || queue.available_at.is_some();
     /// Unfinished rows whose lease lapsed, whatever their attempts.
-    pub expired_leases: Option<u64>,
+    expired_leases: Combine::Sum, where |queue| queue.lease.has_end();
     /// Time since the first of those leases lapsed; 0 when none did.
-    pub oldest_expired_lease_ms: Option<u64>,
+    oldest_expired_lease_ms: Combine::Highest(|facts| facts.expired_leases.unwrap_or(0)),
+        where |queue| queue.lease.has_end();
     /// Age of the longest running attempt; 0 when nothing runs.
-    pub longest_running_ms: Option<u64>,
+    longest_running_ms: Combine::Highest(|facts| facts.of(JobState::Running)),
+        where |queue| queue.claimed_at.is_some();
     /// Unfinished jobs that were tried before.
-    pub retrying_jobs: Option<u64>,
+    retrying_jobs: Combine::Sum, where |queue| queue.attempts.is_some();
     /// The highest attempts count among unfinished jobs; 0 when there are none.
-    pub max_attempts: Option<u64>,
-    /// Unfinished jobs that claim to be enqueued in the future.
-    pub future_timestamp_rows: Option<u64>,
+    max_attempts: Combine::Highest(QueueFacts::unfinished), where |queue| queue.attempts.is_some();
+    /// Unfinished jobs whose enqueue time is in the future.
+    future_timestamp_rows: Combine::Sum, where |queue| queue.enqueued_at.is_some();
+}
+
+impl QueueFacts {
+    fn of(&self, state: JobState) -> u64 {
+        self.jobs.get(&state).copied().unwrap_or(0)
+    }
+
+    fn rows(&self) -> u64 {
+        self.jobs.values().sum()
+    }
+
+    fn unfinished(&self) -> u64 {
+        let ended = [JobState::Done, JobState::Failed, JobState::Unknown];
+        self.rows() - ended.into_iter().map(|state| self.of(state)).sum::<u64>()
+    }
 }
 
 /// The only answer that grows with what is in the table has a row for each value of the queue label
@@ -123,9 +221,9 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
     let reader = Reader::new(rows)?;
     let first = reader.first()?;
     let now_ms = first.required_int("now_ms")?;
-    let mut totals: BTreeMap<String, Totals> = BTreeMap::new();
+    let mut totals: BTreeMap<String, QueueFacts> = BTreeMap::new();
     if queue.queue_label.is_none() {
-        totals.insert(queue.target.name.clone(), Totals::default());
+        totals.insert(queue.target.name.clone(), QueueFacts::default());
     }
     // Several rows can share a label after trimming; they are one queue.
     let name = |row: Row<'_>| row.queue(queue.queue_label.as_ref(), &queue.target);
@@ -144,96 +242,24 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
         };
         let state = JobState::parse(&state)
             .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has a state {state}")))?;
-        totals.entry(name(row)?).or_default().add(state, row)?;
+        totals.entry(name(row)?).or_default().add(QueueFacts::read(state, row)?);
     }
     let in_flight = match (first.int("committed_rows")?, &queue.queue_label) {
         (Some(committed), None) => {
-            let seen: u64 = totals.values().map(Totals::rows).sum();
+            let seen: u64 = totals.values().map(QueueFacts::rows).sum();
             // The two counts are taken one after the other: rows that arrived in between must not
             // turn into a negative number.
             Some(u64::try_from(committed).unwrap_or(0).saturating_sub(seen))
         }
         _ => None,
     };
-    let queues = totals.into_iter().map(|(name, totals)| (name, totals.facts(queue, in_flight))).collect();
-    Ok(QueueSample { now_ms, queues, claims })
-}
-
-/// The rows of one queue, added up.
-#[derive(Default)]
-struct Totals {
-    jobs: BTreeMap<JobState, u64>,
-    oldest_ready_age_ms: Option<u64>,
-    expired_leases: u64,
-    oldest_expired_lease_ms: Option<u64>,
-    longest_running_ms: Option<u64>,
-    retrying_jobs: u64,
-    max_attempts: Option<u64>,
-    future_timestamp_rows: u64,
-}
-
-impl Totals {
-    fn add(&mut self, state: JobState, row: Row<'_>) -> Result<(), SourceError> {
-        *self.jobs.entry(state).or_default() += row.count("jobs")?;
-        self.expired_leases += row.count("expired_leases")?;
-        self.retrying_jobs += row.count("retrying_jobs")?;
-        self.future_timestamp_rows += row.count("future_timestamp_rows")?;
-        // `None` sorts below every value, so `max` keeps what is known.
-        self.oldest_ready_age_ms = self.oldest_ready_age_ms.max(row.not_below_zero("oldest_ready_age_ms")?);
-        self.oldest_expired_lease_ms =
-            self.oldest_expired_lease_ms.max(row.not_below_zero("oldest_expired_lease_ms")?);
-        self.longest_running_ms = self.longest_running_ms.max(row.not_below_zero("longest_running_ms")?);
-        self.max_attempts = self.max_attempts.max(row.not_below_zero("max_attempts")?);
-        Ok(())
-    }
-
-    fn rows(&self) -> u64 {
-        self.jobs.values().sum()
-    }
-
-    fn unfinished(&self) -> u64 {
-        let ended = [JobState::Done, JobState::Failed, JobState::Unknown];
-        self.rows() - ended.into_iter().map(|state| self.of(state)).sum::<u64>()
-    }
-
-    fn of(&self, state: JobState) -> u64 {
-        self.jobs.get(&state).copied().unwrap_or(0)
-    }
-
-    fn facts(self, queue: &Queue, in_flight: Option<u64>) -> QueueFacts {
-        let has_time = queue.enqueued_at.is_some() || queue.available_at.is_some();
-        let has_lease_end = matches!(queue.lease, Lease::Until { .. } | Lease::Since { .. });
-        // Nothing to measure is 0; something to measure without a value is unknown.
-        let highest = |known: bool, measured: Option<u64>, rows: u64| match (known, rows) {
-            (false, _) => None,
-            (true, 0) => Some(0),
-            (true, _) => measured,
-        };
-        let mut jobs: BTreeMap<JobState, u64> = JobState::ALL
-            .into_iter()
-            .filter(|state| state.is_visible(queue))
-            .map(|state| (state, self.of(state)))
-            .collect();
+    let visible = |(name, total): (String, QueueFacts)| {
+        let mut facts = total.visible(queue);
         if let Some(in_flight) = in_flight {
-            *jobs.entry(JobState::Running).or_default() += in_flight;
+            *facts.jobs.entry(JobState::Running).or_default() += in_flight;
         }
-        QueueFacts {
-            jobs,
-            oldest_ready_age_ms: highest(has_time, self.oldest_ready_age_ms, self.of(JobState::Ready)),
-            expired_leases: has_lease_end.then_some(self.expired_leases),
-            oldest_expired_lease_ms: highest(
-                has_lease_end,
-                self.oldest_expired_lease_ms,
-                self.expired_leases,
-            ),
-            longest_running_ms: highest(
-                queue.claimed_at.is_some(),
-                self.longest_running_ms,
-                self.of(JobState::Running),
-            ),
-            retrying_jobs: queue.attempts.is_some().then_some(self.retrying_jobs),
-            max_attempts: highest(queue.attempts.is_some(), self.max_attempts, self.unfinished()),
-            future_timestamp_rows: queue.enqueued_at.is_some().then_some(self.future_timestamp_rows),
-        }
-    }
+        (name, facts)
+    };
+    let queues = totals.into_iter().map(visible).collect();
+    Ok(QueueSample { now_ms, queues, claims })
 }

@@ -68,33 +68,11 @@ impl QueueState {
         self.queues.clear();
         for (queue, facts) in sampled {
             let queue = self.labels.admit(&queue, max_label_values).to_owned();
-            self.queues.entry(queue).or_default().absorb(facts);
+            self.queues.entry(queue).or_default().add(facts);
         }
         if let Some(at) = at {
             // One more for those that share the value `other`.
             self.trends.record(&self.queues, at, max_label_values.saturating_add(1));
         }
-    }
-}
-
-impl QueueFacts {
-    /// Adds another queue's facts: counts add up, ages take the highest.
-    fn absorb(&mut self, other: Self) {
-        let add = |mine: &mut Option<u64>, theirs: Option<u64>| {
-            *mine = match (*mine, theirs) {
-                (Some(mine), Some(theirs)) => Some(mine + theirs),
-                (mine, theirs) => mine.or(theirs),
-            };
-        };
-        for (state, jobs) in other.jobs {
-            *self.jobs.entry(state).or_default() += jobs;
-        }
-        add(&mut self.expired_leases, other.expired_leases);
-        add(&mut self.retrying_jobs, other.retrying_jobs);
-        add(&mut self.future_timestamp_rows, other.future_timestamp_rows);
-        self.oldest_ready_age_ms = self.oldest_ready_age_ms.max(other.oldest_ready_age_ms);
-        self.oldest_expired_lease_ms = self.oldest_expired_lease_ms.max(other.oldest_expired_lease_ms);
-        self.longest_running_ms = self.longest_running_ms.max(other.longest_running_ms);
-        self.max_attempts = self.max_attempts.max(other.max_attempts);
     }
 }
