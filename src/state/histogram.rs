@@ -79,7 +79,7 @@ impl Histogram {
     /// Counts stay what they were, so that no counter goes down. Where an old observation lies is
     /// then known as well as the classic buckets tell: at their upper bounds, and of the last one,
     /// which has none, just above its lower bound. What comes later is exact.
-    pub(super) fn restored(&mut self, buckets: &Buckets) {
+    pub(super) fn complete(&mut self, buckets: &Buckets) {
         if self.native.is_sound() && self.native.count() == self.count() {
             return;
         }
@@ -130,7 +130,7 @@ mod tests {
             let sum = values.iter().fold(0_u64, |sum, value| sum.saturating_add(*value));
             prop_assert_eq!(histogram.sum, sum);
             let before = histogram.clone();
-            histogram.restored(&WORK);
+            histogram.complete(&WORK);
             prop_assert_eq!(histogram, before, "what is whole is left as it is");
         }
     }
@@ -140,7 +140,7 @@ mod tests {
         let buckets = Buckets { bounds: &[0, 500, 1_000], ticks_per_second: 1_000 };
         let saved = r#"{"counts":[1,2,3,4],"sum":9000}"#;
         let mut histogram: Histogram = serde_json::from_str(saved).unwrap();
-        histogram.restored(&buckets);
+        histogram.complete(&buckets);
         assert_eq!((histogram.count(), histogram.sum), (10, 9_000));
         let mut expected = NativeBuckets::default();
         for (seconds, count) in [(0.0, 1), (0.5, 2), (1.0, 3), (1.001, 4)] {
@@ -169,7 +169,7 @@ mod tests {
             r#"{"schema":3,"zero":18446744073709551615,"buckets":{"1":5}}"#,
         ] {
             let mut histogram = Histogram { native: serde_json::from_str(native).unwrap(), ..whole.clone() };
-            histogram.restored(&WORK);
+            histogram.complete(&WORK);
             assert_eq!(histogram.native.count(), 4, "{native}");
             assert!(histogram.native.is_sound(), "{native}");
         }

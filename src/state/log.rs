@@ -1,8 +1,6 @@
-//! Logs: each row counted once, under a bounded label, in a series that existed before its first row was
-//! counted.
+//! Logs: each row is counted once, under a bounded label, in a series that a scrape could see at 0 before.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -10,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
 use super::tail::{Progress, Reading, Stage, Tail, TailRow};
-use crate::sample::{LogSample, LogTable};
+use crate::sample::{Attempt, EnqueuedJob, LogSample, LogTable, Notification, StepEntry};
 use crate::statement::TailRequest;
 
 /// A row of a log.
 pub trait LogRow: Clone {
     /// The row's id.
     fn id(&self) -> i64;
-    /// Whether what the row tells of is still going on, so that it counts later.
+    /// Whether what the row records has not ended, so that it counts later.
     fn is_open(&self) -> bool {
         false
     }
@@ -25,34 +23,53 @@ pub trait LogRow: Clone {
     fn label(&mut self) -> &mut String;
 }
 
-/// Plain data that is part of a state.
-pub trait Data: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned {}
+/// Implements [`LogRow`] for rows with the field `id`, a label, and a flag where rows can be open.
+macro_rules! log_rows {
+    ($($Row:ident: $label:ident $(, open if $open:ident)?;)+) => {$(
+        impl LogRow for $Row {
+            fn id(&self) -> i64 {
+                self.id
+            }
 
-impl<T: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned> Data for T {}
+            $(fn is_open(&self) -> bool {
+                self.$open
+            })?
 
-/// A row that is part of a state while it waits.
-pub trait RowData: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwned {}
-
-impl<T: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwned> RowData for T {}
+            fn label(&mut self) -> &mut String {
+                &mut self.$label
+            }
+        }
+    )+};
+}
+log_rows! {
+    Attempt: queue;
+    EnqueuedJob: queue;
+    StepEntry: step, open if open;
+    Notification: kind;
+}
 
 /// A kind of log: what is counted of its rows.
-pub trait LogKind: LogTable<Row: RowData> {
+pub trait LogKind: LogTable<Row: LogRow + Serialize + DeserializeOwned> + Sized {
     /// The counters of one label value.
-    type Series: Data;
+    type Series: Default + Serialize + DeserializeOwned;
 
     /// What is known of the log as a whole.
-    type Overall: Data;
+    type Overall: Default + Serialize + DeserializeOwned;
 
     /// What is known of the log as a whole before the first sample.
-    fn overall(&self) -> Self::Overall;
-
-    /// The label values that are exported from the start, at 0. The first ones are the last that a bound on
-    /// their number leaves out.
-    fn declared(&self) -> Vec<&String>;
+    fn overall(&self) -> Self::Overall {
+        Self::Overall::default()
+    }
 
     /// Whether the values of the label `queue` come from the table.
     fn has_queue_label(&self) -> bool {
         false
+    }
+
+    /// The label values that are exported from the start, at 0. A bound on their number drops the last ones
+    /// first.
+    fn declared(&self) -> Vec<&String> {
+        if self.has_queue_label() { Vec::new() } else { vec![&self.target().name] }
     }
 
     /// How long a row without an end is believed to be open.
@@ -69,17 +86,12 @@ pub trait LogKind: LogTable<Row: RowData> {
     /// Counts a row.
     fn count(series: &mut Self::Series, row: &Self::Row);
 
-    /// The ids started over, and with them what is remembered by id.
-    fn start_over(_overall: &mut Self::Overall) {}
+    /// The ids started over: forgets what is remembered by id.
+    fn start_over(_state: &mut LogState<Self>) {}
 
-    /// The same for one series.
-    fn start_series_over(_series: &mut Self::Series) {}
-
-    /// Takes over what was saved; what is configured stays.
-    fn restore(_overall: &mut Self::Overall, _saved: Self::Overall) {}
-
-    /// Makes a series that was saved fit to go on with.
-    fn restore_series(_series: &mut Self::Series) {}
+    /// Completes a state whose series come from a file: takes what was saved of the log as a whole, and makes
+    /// the series usable. What is configured stays.
+    fn restore(_state: &mut LogState<Self>, _saved: Self::Overall) {}
 }
 
 /// The state of a log target.
@@ -96,12 +108,6 @@ pub struct LogState<K: LogKind> {
     pub labelled: bool,
 }
 
-impl<K: LogKind> Default for LogState<K> {
-    fn default() -> Self {
-        Self { log: Log::default(), overall: K::Overall::default(), labelled: false }
-    }
-}
-
 impl<K: LogKind> LogState<K> {
     /// The state before the first sample: declared label values are there, at 0.
     pub fn new(kind: &K, max_label_values: usize) -> Self {
@@ -111,9 +117,8 @@ impl<K: LogKind> LogState<K> {
 
     /// Takes over what was saved; label values that are declared since then are there, at 0.
     pub(super) fn restore(&mut self, saved: Self) {
-        K::restore(&mut self.overall, saved.overall);
         self.log.restore(saved.log);
-        self.log.series.values_mut().for_each(K::restore_series);
+        K::restore(self, saved.overall);
     }
 
     /// What the next sample has to ask for.
@@ -129,36 +134,9 @@ impl<K: LogKind> LogState<K> {
         let remember = |series: &mut K::Series, row: &K::Row| kind.remember(overall, series, row);
         let progress = self.log.apply(sample, limits, remember, K::count);
         if progress.reset {
-            K::start_over(&mut self.overall);
-            self.log.series.values_mut().for_each(K::start_series_over);
+            K::start_over(self);
         }
         progress
-    }
-}
-
-/// The state of a log of any kind.
-pub trait AnyLog {
-    /// Rows that became visible after a higher id was read.
-    fn late_rows(&self) -> u64;
-
-    /// The bound on the label values.
-    fn labels(&self) -> &LabelValues;
-
-    /// Whether the values of the label `queue` come from the table.
-    fn has_queue_label(&self) -> bool;
-}
-
-impl<K: LogKind> AnyLog for LogState<K> {
-    fn late_rows(&self) -> u64 {
-        self.log.late_rows
-    }
-
-    fn labels(&self) -> &LabelValues {
-        &self.log.labels
-    }
-
-    fn has_queue_label(&self) -> bool {
-        self.labelled
     }
 }
 

@@ -19,7 +19,7 @@ pub use control_table::{ControlTableState, KindState};
 pub use enqueue_log::EnqueueLogState;
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
-pub use log::{AnyLog, Limits, Log, LogKind, LogRow, LogState};
+pub use log::{Limits, Log, LogKind, LogRow, LogState};
 pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
@@ -108,6 +108,11 @@ pub struct TargetState {
     pub data: TargetData,
 }
 
+/// The state, the configuration and a sample of a target are not all of the same kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it belongs to another kind of target")]
+pub struct AnotherKind;
+
 macro_rules! target_data {
     ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
         /// What the samples of a target said.
@@ -136,24 +141,46 @@ macro_rules! target_data {
                 }
             }
 
-            /// The data of a log; `None` for a queue.
+            /// Log rows that became visible after a higher id was read; `None` for a queue.
             #[must_use]
-            pub fn as_log(&self) -> Option<&dyn AnyLog> {
+            pub const fn late_rows(&self) -> Option<u64> {
                 match self {
                     Self::Queue(_) => None,
-                    $(Self::$Kind(log) => Some(log),)+
+                    $(Self::$Kind(state) => Some(state.log.late_rows),)+
+                }
+            }
+
+            /// The bound on the label values.
+            #[must_use]
+            pub const fn labels(&self) -> &LabelValues {
+                match self {
+                    Self::Queue(queue) => &queue.labels,
+                    $(Self::$Kind(state) => &state.log.labels,)+
+                }
+            }
+
+            /// Whether the values of the label `queue` come from the table.
+            #[must_use]
+            pub const fn has_queue_label(&self) -> bool {
+                match self {
+                    Self::Queue(queue) => queue.labelled,
+                    $(Self::$Kind(state) => state.labelled,)+
                 }
             }
         }
 
         impl TargetState {
-            /// Takes over what was saved of this target; data of another kind changes nothing.
-            pub fn restore(&mut self, saved: TargetData) {
+            /// Takes over what was saved of this target.
+            ///
+            /// # Errors
+            /// When it is the data of another kind of target; nothing is changed then.
+            pub fn restore(&mut self, saved: TargetData) -> Result<(), AnotherKind> {
                 match (&mut self.data, saved) {
                     (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
                     $((TargetData::$Kind(state), TargetData::$Kind(saved)) => state.restore(saved),)+
-                    _another_kind => {}
+                    _ => return Err(AnotherKind),
                 }
+                Ok(())
             }
 
             /// The next sample comes at once, however shortly after the last one.
@@ -165,37 +192,41 @@ macro_rules! target_data {
             }
 
             /// What the next sample has to ask for.
-            #[must_use]
-            pub fn request(&self, target: TargetConfig<'_>) -> TailRequest {
+            ///
+            /// # Errors
+            /// When the target is configured as another kind.
+            pub fn request(&self, target: TargetConfig<'_>) -> Result<TailRequest, AnotherKind> {
                 match (&self.data, target) {
-                    $((TargetData::$Kind(state), TargetConfig::$Kind(log)) => state.request(log),)+
-                    _queue_or_another_kind => TailRequest::Head,
+                    (TargetData::Queue(_), TargetConfig::Queue(_)) => Ok(TailRequest::Head),
+                    $((TargetData::$Kind(state), TargetConfig::$Kind(log)) => Ok(state.request(log)),)+
+                    _ => Err(AnotherKind),
                 }
             }
 
-            /// Takes a good sample that [`SamplingState::good`] has counted. A sample of another kind than
-            /// the target changes nothing.
+            /// Takes a good sample that [`SamplingState::good`] has counted.
+            ///
+            /// # Errors
+            /// When target and sample are not both of the kind of this state; nothing is changed then.
             pub fn apply(
                 &mut self,
                 target: TargetConfig<'_>,
                 sample: Sample,
                 max_label_values: usize,
-            ) -> Progress {
+            ) -> Result<Progress, AnotherKind> {
                 match (&mut self.data, target, sample) {
                     (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
                         state.apply(sample, self.sampling.last_good, max_label_values);
-                        Progress::default()
+                        Ok(Progress::default())
                     }
                     $((TargetData::$Kind(state), TargetConfig::$Kind(log), Sample::$Kind(sample)) => {
-                        state.apply(log, sample, max_label_values)
+                        Ok(state.apply(log, sample, max_label_values))
                     })+
-                    _another_kind => Progress::default(),
+                    _ => Err(AnotherKind),
                 }
             }
         }
     };
 }
-// The arms for one kind each are made from the list, so that none can be forgotten.
 for_each_log_kind!(target_data);
 
 impl State {
@@ -249,22 +280,6 @@ impl TargetData {
     #[must_use]
     pub const fn is_counted(&self) -> bool {
         if let Self::Queue(queue) = self { queue.reclaims.is_some() } else { true }
-    }
-
-    /// The bound on the label values.
-    #[must_use]
-    pub fn labels(&self) -> Option<&LabelValues> {
-        if let Self::Queue(queue) = self { Some(&queue.labels) } else { self.as_log().map(AnyLog::labels) }
-    }
-
-    /// Whether the values of the label `queue` come from the table.
-    #[must_use]
-    pub fn has_queue_label(&self) -> bool {
-        if let Self::Queue(queue) = self {
-            queue.labelled
-        } else {
-            self.as_log().is_some_and(AnyLog::has_queue_label)
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use super::log::{LogKind, LogRow, LogState};
+use super::log::{LogKind, LogState};
 use super::recent::Runs;
 use crate::config::{Outcome, RunLog, RunLogObjectives};
 use crate::sample::{LogSample, StepEntry};
@@ -80,7 +80,7 @@ pub struct LockState {
 impl Default for StepState {
     fn default() -> Self {
         Self {
-            outcomes: Outcome::ALL.iter().map(|outcome| (*outcome, 0)).collect(),
+            outcomes: Outcome::ALL.map(|outcome| (outcome, 0)).into(),
             duration: Histogram::new(&histogram::WORK),
             candidates: 0,
             last_start_ms: None,
@@ -89,20 +89,6 @@ impl Default for StepState {
             newest_ids: (None, None),
             newest_error_id: None,
         }
-    }
-}
-
-impl LogRow for StepEntry {
-    fn id(&self) -> i64 {
-        self.id
-    }
-
-    fn is_open(&self) -> bool {
-        self.open
-    }
-
-    fn label(&mut self) -> &mut String {
-        &mut self.step
     }
 }
 
@@ -142,28 +128,30 @@ impl LogKind for RunLog {
     }
 
     fn count(step: &mut StepState, entry: &StepEntry) {
-        step.count(entry);
+        *step.outcomes.entry(entry.outcome).or_default() += 1;
+        if entry.outcome != Outcome::Skipped
+            && let Some(duration_ms) = entry.duration_ms
+        {
+            step.duration.observe(&histogram::WORK, duration_ms);
+        }
+        step.candidates = step.candidates.saturating_add(entry.candidates.unwrap_or(0));
     }
 
-    /// A row is the newest one again although the ids before were higher. What the rows before said stays
-    /// until there is a newer one.
-    fn start_over(runs: &mut RunSummary) {
-        runs.runs.start_over();
-        runs.newest_run_id = None;
+    /// The next row is the newest one although earlier ids were higher. What the earlier rows said stays
+    /// until then.
+    fn start_over(state: &mut RunLogState) {
+        state.overall.runs.start_over();
+        state.overall.newest_run_id = None;
+        for step in state.log.series.values_mut() {
+            step.newest_ids = (None, None);
+            step.newest_error_id = None;
+        }
     }
 
-    fn start_series_over(step: &mut StepState) {
-        step.newest_ids = (None, None);
-        step.newest_error_id = None;
-    }
-
-    fn restore(runs: &mut RunSummary, saved: RunSummary) {
-        runs.consecutive_skips = saved.consecutive_skips;
-        runs.newest_run_id = saved.newest_run_id;
-    }
-
-    fn restore_series(step: &mut StepState) {
-        step.duration.restored(&histogram::WORK);
+    fn restore(state: &mut RunLogState, saved: RunSummary) {
+        state.overall.consecutive_skips = saved.consecutive_skips;
+        state.overall.newest_run_id = saved.newest_run_id;
+        state.log.series.values_mut().for_each(|step| step.duration.complete(&histogram::WORK));
     }
 }
 
@@ -214,16 +202,6 @@ impl StepState {
             *newest = Some(entry.id);
             *last_end_ms = entry.end_ms.or(entry.start_ms).or(*last_end_ms);
         }
-    }
-
-    fn count(&mut self, entry: &StepEntry) {
-        *self.outcomes.entry(entry.outcome).or_default() += 1;
-        if entry.outcome != Outcome::Skipped
-            && let Some(duration_ms) = entry.duration_ms
-        {
-            self.duration.observe(&histogram::WORK, duration_ms);
-        }
-        self.candidates = self.candidates.saturating_add(entry.candidates.unwrap_or(0));
     }
 }
 
