@@ -1,4 +1,4 @@
-//! The samplers of a configuration, and how they change when it does.
+//! The fleet: all samplers of a configuration, started, reloaded and stopped together.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,13 +13,12 @@ use crate::config::{Config, Global, Source};
 use crate::source::Connector;
 use crate::state_file::OpenError;
 
-/// How many sources are asked at the same time. More would mean as many threads for SQLite files and
-/// as many answers in memory; a source that hangs keeps its turn until its deadline, and leaves the
-/// others this many less one.
+/// How many sources are sampled at the same time. Each takes a thread if it is a SQLite file, and memory for
+/// its answer. A source that hangs keeps its turn until its deadline.
 pub const CONCURRENT_SOURCES: usize = 32;
 
 /// The time between the first samples of two sources that start together, so that a process with many
-/// of them does not knock everywhere at once; less where they would not all fit in one interval.
+/// sources does not connect to all of them at once; less if they would not all fit in one interval.
 const START_STEP: Duration = Duration::from_millis(50);
 
 /// Makes the connector of a source.
@@ -60,7 +59,7 @@ impl Fleet {
         Ok(Self { config, ledger, connector, clock, turns, running: Vec::new() })
     }
 
-    /// Where samples go.
+    /// The ledger that takes the samples.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -100,8 +99,8 @@ impl Fleet {
         self.running.extend(started);
     }
 
-    /// Goes over to another configuration. Sources that stay as they are go on sampling over the
-    /// connection that they have; what is known about targets that stay is kept.
+    /// Switches to another configuration. Unchanged sources keep sampling over their connection, and what is
+    /// known about targets that stay is kept.
     ///
     /// # Errors
     /// When the other state file is in use by another process; everything stays as it was.
@@ -120,7 +119,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Stops every sampler. What is under way is abandoned.
+    /// Stops every sampler. Samples in progress are abandoned.
     pub async fn stop(self) {
         stop(self.running).await;
     }
@@ -140,7 +139,7 @@ async fn stop(samplers: Vec<Running>) {
         running.stop.send_replace(true);
     }
     for running in samplers {
-        // A sampler that panicked outside of a sample has ended, too.
+        // A sampler that panicked outside a sample has ended, too.
         let _ = running.task.await;
     }
 }

@@ -1,7 +1,7 @@
-//! The samplers: one task per database, which keeps one connection and asks one question at a time.
+//! Samplers: one task per database, which keeps one connection and runs one statement at a time.
 //!
-//! A target that fails costs no other target its sample. Samples never overlap and never queue up:
-//! what is late is left out.
+//! A target that fails costs no other target its sample. Samples never overlap and never queue up: those
+//! that are overdue are skipped.
 
 mod fleet;
 mod ledger;
@@ -25,11 +25,11 @@ use crate::clock::SharedClock;
 use crate::config::{Global, Source, TargetConfig};
 use crate::sample::Sample;
 use crate::source::{Connection, Connector, Reason, SourceError};
-use crate::state::Progress;
+use crate::state::{AnotherKind, Progress};
 use crate::statement;
 
-/// How long past its deadline a driver may take: it has a second to stop the statement. What takes
-/// longer is given up, so that a driver that hangs costs a sample and not all that would follow.
+/// How long past its deadline a driver may take: it has a second to stop the statement. After that the
+/// sample is given up, so that a driver that hangs costs one sample and not all the following ones.
 const OVERRUN: Duration = Duration::from_secs(2);
 
 /// What one sampler needs.
@@ -47,16 +47,15 @@ pub struct Sampler {
     pub clock: SharedClock,
     /// How long after the start the first sample is due.
     pub first_after: Duration,
-    /// Bounds how many sources are asked at the same time.
+    /// Bounds how many sources are sampled at the same time.
     pub turns: Arc<Semaphore>,
 }
 
-/// What came of a sample.
+/// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Good,
-    /// Good, and a whole batch: the log holds more than one sample may read, and nothing is against
-    /// reading on at once.
+    /// Good, and the log has more to read at once than one sample may.
     More,
     Failed,
 }
@@ -71,7 +70,7 @@ impl Outcome {
 struct Answer {
     sample: Sample,
     took: Duration,
-    /// The exporter's wall clock in the middle of the question, to compare with the database's.
+    /// The exporter's wall clock halfway through the statement, to compare with the database's.
     asked_ms: i64,
 }
 
@@ -85,14 +84,24 @@ struct Failure {
 }
 
 impl Failure {
-    fn of_connecting(error: SourceError) -> Self {
+    const fn of_connecting(error: SourceError) -> Self {
         Self { error, took: None, connected: false }
+    }
+
+    const fn of_sample(error: SourceError, took: Option<Duration>) -> Self {
+        Self { error, took, connected: true }
     }
 }
 
+/// An event at the level `warn` when it is news to an operator, else at `debug`.
+macro_rules! warn_if {
+    ($is_news:expr, $($event:tt)+) => {
+        if $is_news { warn!($($event)+) } else { debug!($($event)+) }
+    };
+}
+
 impl Sampler {
-    /// Samples until `shutdown` turns true. A sample that is under way is abandoned, which closes
-    /// its connection.
+    /// Samples until `shutdown` turns true. A sample in progress is abandoned, which closes its connection.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let span = info_span!("source", source = %self.source.name);
         async move {
@@ -106,7 +115,7 @@ impl Sampler {
         .await;
     }
 
-    /// Samples each target once, whatever comes of it.
+    /// Samples each target once, successfully or not.
     pub async fn sample_once(&self) {
         let mut connection = None;
         for (position, target) in self.source.targets().enumerate() {
@@ -133,8 +142,8 @@ impl Sampler {
             // The semaphore is never closed.
             let _turn = self.turns.acquire().await.ok();
             if let Err(error) = self.connect(&mut connection).await {
-                // One attempt stands for every target that would have needed it: a database that
-                // is down is knocked at once per pause, however many targets it has.
+                // One attempt counts for every target that is due: a database that is down gets one
+                // connection attempt per pause, however many targets it has.
                 reconnect.failed(self.clock.monotonic(), &mut fastrand::f64);
                 let failure = Failure::of_connecting(error);
                 let mut waited = Vec::new();
@@ -155,7 +164,7 @@ impl Sampler {
             let now = self.clock.monotonic();
             match outcome {
                 Outcome::Good => pace.succeeded(now, &mut fastrand::f64),
-                Outcome::More => pace.goes_on(now),
+                Outcome::More => pace.continues(now),
                 Outcome::Failed => pace.failed(now, &mut fastrand::f64),
             }
         }
@@ -171,7 +180,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// One sample of one target, and what came of it.
+    /// One sample of one target.
     async fn sample(
         &self,
         connection: &mut Option<Box<dyn Connection>>,
@@ -203,11 +212,12 @@ impl Sampler {
         position: usize,
         target: TargetConfig<'_>,
     ) -> Result<Answer, Failure> {
-        let request = self.ledger.request(&self.source.name, position, target);
-        let failed = |error, took| Failure { error, took, connected: true };
+        let request = self.ledger.request(&self.source.name, position, target).map_err(defect);
+        let request = request.map_err(|error| Failure::of_sample(error, None))?;
         let statement =
             statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout)
-                .map_err(|error| failed(SourceError::new(Reason::Other, error.to_string()), None))?;
+                .map_err(|error| SourceError::new(Reason::Other, error.to_string()))
+                .map_err(|error| Failure::of_sample(error, None))?;
         let (started, started_ms) = (self.clock.monotonic(), self.clock.unix_ms());
         let asking =
             async { Sample::read(target, connection.query(&statement, self.global.query_timeout).await) };
@@ -216,7 +226,7 @@ impl Sampler {
         let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);
         match answered {
             Ok(sample) => Ok(Answer { sample, took, asked_ms: started_ms.saturating_add(half_way) }),
-            Err(error) => Err(failed(error, Some(took))),
+            Err(error) => Err(Failure::of_sample(error, Some(took))),
         }
     }
 
@@ -235,11 +245,10 @@ impl Sampler {
         let (first, failed_before) = (after.sampling.samples == 0, after.sampling.failed_in_a_row);
         after.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
         let apply = AssertUnwindSafe(|| after.apply(target, sample, self.global.max_label_values));
-        let progress = catch_unwind(apply).map_err(|_| Failure {
-            error: SourceError::new(Reason::Other, PANICKED),
-            took: Some(took),
-            connected: true,
-        })?;
+        let applied = catch_unwind(apply).map_err(|_| SourceError::new(Reason::Other, PANICKED));
+        let progress = applied
+            .and_then(|applied| applied.map_err(defect))
+            .map_err(|error| Failure::of_sample(error, Some(took)))?;
         let crowded = after.sampling.crowded(!progress.crowded_out.is_empty());
         self.ledger.commit(&self.source, position, target, after, skew_ms).await;
         if first {
@@ -251,84 +260,82 @@ impl Sampler {
         Ok(progress)
     }
 
-    /// Counts a failed sample and says so.
+    /// Counts and logs a failed sample.
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
-        let row = self.count_failure(position, failure);
+        let streak = self.count_failure(position, failure);
         let (kind, name, database) = (target.label(), &target.target().name, self.connector.describe());
-        let Failure { error, .. } = failure;
-        let (reason, in_a_row) = (error.reason.as_str(), row.failures);
-        if row.is_news() {
-            warn!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
-        } else {
-            debug!(kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
-        }
+        let (error, reason, in_a_row) = (&failure.error, failure.error.reason.as_str(), streak.failures);
+        warn_if!(streak.is_news(), kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
     }
 
-    /// Counts a failed sample of each of these targets, which no connection could be made for, and says
-    /// so once.
+    /// Counts a failed sample of each of these targets after a failed attempt to connect, and logs the attempt
+    /// once.
     fn reject_all(&self, targets: &[(usize, TargetConfig<'_>)], failure: &Failure) {
-        let rows = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
-        let Some(row) = rows.reduce(Row::newest) else {
+        let streaks = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
+        let Some(streak) = streaks.reduce(Streak::newest) else {
             return;
         };
-        let database = self.connector.describe();
-        let Failure { error, .. } = failure;
-        let (reason, in_a_row, targets) = (error.reason.as_str(), row.failures, targets.len());
-        if row.is_news() {
-            warn!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
-        } else {
-            debug!(database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
-        }
+        let (database, targets) = (self.connector.describe(), targets.len());
+        let (error, reason, in_a_row) = (&failure.error, failure.error.reason.as_str(), streak.failures);
+        warn_if!(streak.is_news(), database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
     }
 
-    fn count_failure(&self, position: usize, failure: &Failure) -> Row {
+    fn count_failure(&self, position: usize, failure: &Failure) -> Streak {
         let Failure { error, took, connected } = failure;
         let now_ms = self.clock.unix_ms();
-        let mut row = Row { failures: 1, is_other_reason: true };
+        let mut streak = Streak { failures: 1, is_other_reason: true };
         self.ledger.change(&self.source.name, |source| {
-            // A statement that was cancelled in order was answered, too.
+            // A statement that was cancelled properly was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
             source.up = Some(*connected && answered);
             if let Some(known) = source.targets.get_mut(position) {
                 let before = known.sampling.last_error.as_ref().map(|last| last.reason);
                 known.sampling.failed(error, *took, now_ms);
                 let failures = known.sampling.failed_in_a_row;
-                row = Row { failures, is_other_reason: before != Some(error.reason) };
+                streak = Streak { failures, is_other_reason: before != Some(error.reason) };
             }
         });
-        row
+        streak
     }
 }
 
-/// Failed samples of a target, one after the other.
+/// Consecutive failed samples of a target.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct Streak {
     failures: u64,
-    /// The one before failed for another reason.
+    /// The last failure has another reason than the one before.
     is_other_reason: bool,
 }
 
-impl Row {
+impl Streak {
     /// Whether an operator wants to know: at once, and then less and less often while nothing changes.
     const fn is_news(self) -> bool {
         self.is_other_reason || is_news(self.failures)
     }
 
-    fn newest(self, other: Self) -> Self {
+    const fn newest(self, other: Self) -> Self {
         if other.is_news() { other } else { self }
     }
 }
 
-/// Whether the last of so many in a row is worth a warning.
+/// Whether an event that occurred so many times in a row is worth another warning.
 const fn is_news(in_a_row: u64) -> bool {
     in_a_row.is_power_of_two()
 }
 
-/// The message of a panic's error; what the panic said is on standard error.
+/// The message of a panic's error; the panic's own message is on standard error.
 const PANICKED: &str = "the sampler panicked; this is a defect of the exporter";
 
-/// A panic in a driver or a decoder is an error of the sample, not the end of the process; a driver
-/// that does not keep its deadline is one, too, not the end of sampling.
+/// The error of what the code should make impossible.
+fn defect(error: AnotherKind) -> SourceError {
+    SourceError::new(
+        Reason::Other,
+        format!("a sample does not fit its target: {error}; this is a defect of the exporter"),
+    )
+}
+
+/// Turns a panic in a driver or a decoder, and a driver that misses its deadline, into an error of the
+/// sample: neither ends the process or the sampling.
 async fn contain<T>(
     deadline: Duration,
     work: impl Future<Output = Result<T, SourceError>>,
@@ -344,8 +351,8 @@ async fn contain<T>(
     }
 }
 
-/// Says what an operator should know about a log that was read. `crowded`: how many samples in a row had
-/// no room for all ids that are missing.
+/// Logs what an operator should know about a log that was read. `crowded`: how many samples in a row had
+/// no room for all missing ids.
 fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
     let name = &target.target().name;
     let kind = target.label();
@@ -366,18 +373,13 @@ fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
         let (ranges, some) = (progress.abandoned.len(), some(&progress.abandoned));
         debug!(kind, target = %name, ranges, first = ?some, "missing ids given up");
     }
-    if let Some((_, last)) = progress.crowded_out.last() {
-        let ranges = progress.crowded_out.len();
-        let (up_to, in_a_row) = (*last, crowded);
-        if is_news(crowded) {
-            warn!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
-        } else {
-            debug!(kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
-        }
+    if let Some((_, up_to)) = progress.crowded_out.last() {
+        let (ranges, in_a_row) = (progress.crowded_out.len(), crowded);
+        warn_if!(is_news(crowded), kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
     }
 }
 
-/// Why ids were given up early, and what helps.
+/// Why ids are given up early, and what helps.
 const CROWDED_OUT: &str = "too many ids are missing, so some were given up before late_window was over: rows that get \
                            them now are not counted; a shorter late_window or a larger batch_size may help";
 
