@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::{Reader, Row};
+use super::rows::{Reader, Row, decode_error};
 use crate::config::{Lease, MappedState, Queue, RowState};
-use crate::source::{Reason, Rows, SourceError};
+use crate::source::{Rows, SourceError};
 use crate::words::{Word as _, words};
 
 words! {
@@ -35,8 +35,8 @@ words! {
 }
 
 impl JobState {
-    /// Whether a table mapped like this can show the state. A state that it cannot show has no
-    /// series: 0 would claim that somebody looked.
+    /// Whether the table of a queue can show the state. Otherwise the state has no series, because 0 would be a
+    /// measurement.
     #[must_use]
     pub fn is_visible(self, queue: &Queue) -> bool {
         let stored = |wanted: MappedState| queue.state.can_be(wanted);
@@ -60,14 +60,14 @@ impl JobState {
     }
 }
 
-/// What one statement said about a queue table.
+/// One sample of a queue table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueSample {
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub now_ms: i64,
     /// By value of the queue label.
     pub queues: BTreeMap<String, QueueFacts>,
-    /// Who is claimed; `None` when the mapping names no id.
+    /// The claimed jobs; `None` when the mapping names no id.
     pub claims: Option<Vec<Claim>>,
 }
 
@@ -202,8 +202,7 @@ impl QueueFacts {
     }
 }
 
-/// The only answer that grows with what is in the table has a row for each value of the queue label
-/// and state.
+/// Explains an answer with too many rows, which can only come from the values of the queue label.
 pub(super) fn explained(queue: &Queue, error: SourceError) -> SourceError {
     match &queue.queue_label {
         Some(column) if error.too_many_rows => {
@@ -238,17 +237,17 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
             continue;
         }
         let Some(state) = row.label("state")? else {
-            continue; // the row that stands for an empty table
+            continue; // the only row of an empty table
         };
-        let state = JobState::parse(&state)
-            .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has a state {state}")))?;
+        let state =
+            JobState::parse(&state).ok_or_else(|| decode_error(format!("the answer has a state {state}")))?;
         totals.entry(name(row)?).or_default().add(QueueFacts::read(state, row)?);
     }
     let in_flight = match (first.int("committed_rows")?, &queue.queue_label) {
         (Some(committed), None) => {
             let seen: u64 = totals.values().map(QueueFacts::rows).sum();
-            // The two counts are taken one after the other: rows that arrived in between must not
-            // turn into a negative number.
+            // The two counts are taken one after the other. Rows that arrived in between must not make the
+            // difference negative.
             Some(u64::try_from(committed).unwrap_or(0).saturating_sub(seen))
         }
         _ => None,

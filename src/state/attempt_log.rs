@@ -43,7 +43,7 @@ pub struct AttemptState {
     pub outcomes: BTreeMap<AttemptOutcome, u64>,
     /// Attempts that were not the first at their job.
     pub retries: u64,
-    /// Durations of attempts, lost ones left out.
+    /// Durations of attempts, without lost ones.
     pub duration: Histogram,
     /// From enqueuing to done.
     pub completion_delay: Histogram,
@@ -77,7 +77,7 @@ impl LogKind for AttemptLog {
         if attempt.number.is_some_and(|number| number > 1) {
             queue.retries += 1;
         }
-        // How long a lost attempt worked is not known, only when its job was taken away.
+        // How long a lost attempt ran is unknown, only when its job was taken away.
         if let (AttemptOutcome::Ok | AttemptOutcome::Error, Some(ms)) = (attempt.outcome, attempt.duration_ms)
         {
             queue.duration.observe(&histogram::WORK, ms);
@@ -107,7 +107,7 @@ impl Capabilities {
 }
 
 impl AttemptState {
-    /// Attempts whose lease lapsed, so that the job was taken away.
+    /// Attempts that lost their job because the lease lapsed.
     #[must_use]
     pub fn reclaims(&self) -> u64 {
         self.outcomes.get(&AttemptOutcome::Lost).copied().unwrap_or(0)

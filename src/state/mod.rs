@@ -1,4 +1,4 @@
-//! The state: plain data that samples change and that the exposition reads.
+//! The state: plain data that samples change and the exposition reads.
 
 mod attempt_log;
 mod control_table;
@@ -19,7 +19,7 @@ pub use control_table::{ControlTableState, KindState};
 pub use enqueue_log::EnqueueLogState;
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
-pub use log::{Limits, Log, LogKind, LogRow, LogState};
+pub use log::{Log, LogKind, LogRow, LogState};
 pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
@@ -40,7 +40,7 @@ use crate::sample::Sample;
 use crate::source::dialect;
 use crate::statement::{Dialect, TailRequest};
 
-/// The state that samplers write and scrapes read. Nobody holds it across a wait.
+/// The state that samplers write and scrapes read. No lock on it is held across a wait.
 pub type SharedState = Arc<RwLock<State>>;
 
 /// Everything the exporter knows.
@@ -48,9 +48,9 @@ pub type SharedState = Arc<RwLock<State>>;
 pub struct State {
     /// In the order of the configuration.
     pub sources: Vec<SourceState>,
-    /// How saving goes; `None` without a state file.
+    /// Whether the state is saved; `None` without a state file.
     pub saving: Option<SavingState>,
-    /// How reading the configuration goes.
+    /// Whether the configuration was accepted.
     pub config: ConfigState,
     /// Age past which the gauges of a target are withdrawn; as configured.
     #[serde(skip)]
@@ -60,21 +60,21 @@ pub struct State {
     pub config_yaml: String,
 }
 
-/// How reading the configuration goes.
+/// Whether the configuration was accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigState {
-    /// Whether it could be taken over the last time that it was read.
+    /// Whether the last configuration that was read was accepted.
     pub successful: bool,
-    /// When it was last taken over, by the exporter's clock, in milliseconds since the epoch.
+    /// When one was last accepted, by the exporter's clock, in milliseconds since the epoch.
     pub last_success_ms: i64,
 }
 
-/// How saving the state goes.
+/// Whether the state is saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavingState {
-    /// Whether the last save, or the reading before the first, went well.
+    /// Whether the last save succeeded; before the first, whether reading did.
     pub successful: bool,
-    /// When a save last went well, by the exporter's clock, in milliseconds since the epoch.
+    /// When a save last succeeded, by the exporter's clock, in milliseconds since the epoch.
     pub last_success_ms: Option<i64>,
 }
 
@@ -83,10 +83,10 @@ pub struct SavingState {
 pub struct SourceState {
     /// The value of the label `source`.
     pub name: String,
-    /// Which kind of database it is; as configured.
+    /// The SQL dialect of the database; as configured.
     #[serde(skip)]
     pub dialect: Dialect,
-    /// Whether the database answered the last time it was asked; `None` before the first time.
+    /// Whether the database answered the last time it was queried; `None` before the first query.
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
     pub clock_skew_ms: Option<i64>,
@@ -102,9 +102,9 @@ pub struct SourceState {
 pub struct TargetState {
     /// The target's name.
     pub name: String,
-    /// How sampling it goes.
+    /// Successes and failures of its samples.
     pub sampling: SamplingState,
-    /// What the samples said.
+    /// What its samples found.
     pub data: TargetData,
 }
 
@@ -115,7 +115,7 @@ pub struct AnotherKind;
 
 macro_rules! target_data {
     ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
-        /// What the samples of a target said.
+        /// What the samples of a target found.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         pub enum TargetData {
             /// A queue table.
@@ -183,7 +183,7 @@ macro_rules! target_data {
                 Ok(())
             }
 
-            /// The next sample comes at once, however shortly after the last one.
+            /// The next sample may come shortly after the last one.
             pub fn interrupt(&mut self) {
                 match &mut self.data {
                     TargetData::Queue(_) => {}
@@ -252,7 +252,7 @@ impl State {
             saving: None,
             config: ConfigState::default(),
             stale_after: config.global.stale_after,
-            // A defect is shown to whoever asks for the configuration, and hinders nothing else.
+            // A defect here only affects the page of the configuration, and is shown there.
             config_yaml: config.to_yaml().unwrap_or_else(|error| format!("# {error}\n")),
         }
     }
@@ -263,12 +263,12 @@ impl State {
         self.sources.iter().find(|source| source.name == name)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn source_mut(&mut self, name: &str) -> Option<&mut SourceState> {
         self.sources.iter_mut().find(|source| source.name == name)
     }
 
-    /// Whether each target was sampled at least once, well or not.
+    /// Whether each target was sampled at least once, successfully or not.
     #[must_use]
     pub fn first_pass_done(&self) -> bool {
         self.sources.iter().flat_map(|source| &source.targets).all(|target| target.sampling.attempted())
@@ -276,7 +276,7 @@ impl State {
 }
 
 impl TargetData {
-    /// Whether it must survive a restart: what is counted, not what is looked up anew.
+    /// Whether it must survive a restart: counters must, gauges are measured again.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
         if let Self::Queue(queue) = self { queue.reclaims.is_some() } else { true }

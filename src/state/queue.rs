@@ -1,4 +1,4 @@
-//! What is exported about a queue: the facts of its last sample.
+//! Queues: the gauges of the last sample, and reclaims counted over all samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,26 +11,25 @@ use super::reclaims::Reclaims;
 use crate::config::{Queue, QueueObjectives};
 use crate::sample::{QueueFacts, QueueSample};
 
-/// The state of a queue target. What a sample looks up anew is not saved.
+/// The state of a queue target. What each sample measures again is not saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueState {
-    /// By value of the label `queue`; those of the last sample only, so that a queue without rows
-    /// is no longer exported.
+    /// The queues of the last sample, by value of the label `queue`. A queue without rows is not exported.
     #[serde(skip)]
     pub queues: BTreeMap<String, QueueFacts>,
     /// Bounds the values of the label.
     #[serde(skip)]
     pub labels: LabelValues,
-    /// How the queues went of late.
+    /// The last hour of the queues.
     #[serde(skip)]
     pub trends: Trends,
     /// Jobs claimed again after their lease lapsed; `None` when the mapping names no id.
     pub reclaims: Option<Reclaims>,
-    /// Whether the label's values come from the table; else its one value is the target's name. As
+    /// Whether the values of the label come from the table; otherwise the only one is the target's name. As
     /// configured.
     #[serde(skip)]
     pub labelled: bool,
-    /// What the queues are meant to keep to; as configured.
+    /// The objectives of the queues; as configured.
     #[serde(skip)]
     pub objectives: QueueObjectives,
 }
@@ -50,7 +49,7 @@ impl QueueState {
         Self { reclaims, labelled, objectives: queue.objectives, ..Self::default() }
     }
 
-    /// Takes over what was saved, if it is still counted.
+    /// Takes over what was saved, if reclaims are still counted.
     pub(super) fn restore(&mut self, saved: Self) {
         if let (Some(reclaims), Some(saved)) = (&mut self.reclaims, saved.reclaims) {
             *reclaims = saved;
@@ -71,7 +70,7 @@ impl QueueState {
             self.queues.entry(queue).or_default().add(facts);
         }
         if let Some(at) = at {
-            // One more for those that share the value `other`.
+            // One more for the queues that share the value `other`.
             self.trends.record(&self.queues, at, max_label_values.saturating_add(1));
         }
     }

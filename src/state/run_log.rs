@@ -1,4 +1,4 @@
-//! Run logs: counters and histograms by step, and what the newest rows say.
+//! Run logs: counters and histograms by step, and facts of the newest rows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,15 +17,15 @@ pub type RunLogState = LogState<RunLog>;
 /// What is known of a run log as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// Runs skipped since the last one that was not; `None` while no run was seen.
+    /// Runs skipped since the last one that was not; `None` before the first run.
     pub consecutive_skips: Option<u64>,
-    /// The last runs, those of a log without a run step being its rows.
+    /// The last runs; in a log without a run step, each row is one.
     #[serde(skip)]
     pub runs: Runs,
-    /// The id of the newest run's row: one that comes late says nothing about the runs after it.
+    /// The id of the newest run's row. Late rows do not change [`Self::consecutive_skips`].
     newest_run_id: Option<i64>,
-    /// The application lock; `None` when none is configured. Not saved: nobody looked while the
-    /// exporter was down.
+    /// The application lock; `None` when none is configured. Not saved: it was not watched while the exporter
+    /// was down.
     #[serde(skip)]
     pub lock: Option<LockState>,
     /// The step that stands for the whole run; as configured.
@@ -47,31 +47,31 @@ pub struct RunSummary {
 pub struct StepState {
     /// Rows by outcome.
     pub outcomes: BTreeMap<Outcome, u64>,
-    /// Durations, skipped rows left out.
+    /// Durations, without skipped rows.
     pub duration: Histogram,
     /// Candidates found.
     pub candidates: u64,
     /// Start of the newest row, skipped ones included, ms since the epoch.
     pub last_start_ms: Option<i64>,
-    /// End of the newest row that went well, ms since the epoch.
+    /// End of the newest row that is ok or a warning, ms since the epoch.
     pub last_success_ms: Option<i64>,
     /// End of the newest row that is an error, ms since the epoch.
     #[serde(default)]
     pub last_error_ms: Option<i64>,
-    /// The ids of the first two rows: the newest row is the one with the highest id, whatever its times.
+    /// The ids of the rows of the first two times: the newest row has the highest id, whatever its times.
     newest_ids: (Option<i64>, Option<i64>),
-    /// The id of the third.
+    /// The id of the row of the third time.
     #[serde(default)]
     newest_error_id: Option<i64>,
 }
 
-/// The application lock, as far as samples can tell.
+/// The application lock, as the samples found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockState {
     /// Whether somebody held it at the last sample.
     pub held: bool,
-    /// For how long every sample has found it held, by the database's clock, in milliseconds. Runs
-    /// that follow each other between two samples look like one.
+    /// How long every sample has found it held, by the database's clock, in milliseconds. Consecutive runs
+    /// between two samples look like one.
     pub held_ms: u64,
     /// When it was first found held, ms since the epoch.
     since_ms: Option<i64>,
@@ -170,9 +170,9 @@ impl RunSummary {
 }
 
 impl RunLogState {
-    /// For each step that is running, how long the longest has been, by the database's clock; 0 for
-    /// the other steps. Nothing for a log whose rows are written when they end, nor for a step that
-    /// is running since nobody knows when.
+    /// How long the longest-running row of each step has been running, by the database's clock; 0 for steps that
+    /// are not running. Empty for a log whose rows are written when steps end, and without steps whose start is
+    /// unknown.
     pub fn in_progress_ms(&self) -> impl Iterator<Item = (&str, u64)> {
         let steps = self.log.series.keys().filter(|_| self.overall.mutable);
         steps.filter_map(|step| {

@@ -25,7 +25,7 @@ fn key(name: &str) -> TargetKey {
 }
 
 fn data(notifications: u64) -> TargetData {
-    let mut state = ControlTableState { log: Log::default(), overall: (), labelled: false };
+    let mut state = ControlTableState { log: Log::new([], 0), overall: (), labelled: false };
     state
         .log
         .series
