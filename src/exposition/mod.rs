@@ -23,12 +23,12 @@ use self::page::{Block, Page, Value};
 use crate::clock::SharedClock;
 use crate::state::SharedState;
 
-/// Encodes the state as it is at the moment of a scrape.
+/// Encodes the state at the moment of a scrape.
 #[derive(Debug)]
 pub struct StateCollector {
     state: SharedState,
     clock: SharedClock,
-    /// The one source that is encoded, and nothing else.
+    /// The only source that is encoded; `None` for everything.
     only: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl StateCollector {
         Self { state, clock, only: None }
     }
 
-    /// The part that is about one source.
+    /// A collector for one source only.
     #[must_use]
     pub fn of_source(self, name: &str) -> Self {
         Self { only: Some(name.to_owned()), ..self }
@@ -56,8 +56,8 @@ impl StateCollector {
 
 impl Collector for StateCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        // A sampler that panicked while it wrote leaves a state that is still only counters and
-        // gauges; serving it is better than serving nothing.
+        // The state that a panicked sampler leaves behind still consists of counters and gauges; serving it
+        // is better than serving nothing.
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut page = Page::new(&family::ALL);
         let freshness = Freshness { now: self.clock.monotonic(), stale_after: state.stale_after };
