@@ -218,7 +218,7 @@ pub(super) fn explained(queue: &Queue, error: SourceError) -> SourceError {
 
 pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceError> {
     let reader = Reader::new(rows)?;
-    let first = reader.first()?;
+    let first = reader.first;
     let now_ms = first.required_int("now_ms")?;
     let mut totals: BTreeMap<String, QueueFacts> = BTreeMap::new();
     if queue.queue_label.is_none() {

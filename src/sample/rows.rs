@@ -16,7 +16,7 @@ pub(super) fn check_probe(target: &Target, rows: &Rows) -> Result<(), SourceErro
     let Some(probe) = &target.probe else {
         return Ok(());
     };
-    let message = match Reader::new(rows)?.first()?.label("failing_probe")?.as_deref() {
+    let message = match Reader::new(rows)?.first.label("failing_probe")?.as_deref() {
         None => return Ok(()),
         Some("role") => format!(
             "the login is not in the role {}, which the probe asks for: rows of {} may be hidden from it; \
@@ -42,6 +42,7 @@ pub(super) fn decode_error(message: impl AsRef<str>) -> SourceError {
 /// The result of a statement.
 pub(super) struct Reader<'a> {
     rows: &'a Rows,
+    pub(super) first: Row<'a>,
 }
 
 /// One row of a result.
@@ -54,24 +55,19 @@ pub struct Row<'a> {
 impl<'a> Reader<'a> {
     /// A reader of an answer, which always has at least one row: an empty table returns one, too.
     pub(super) fn new(rows: &'a Rows) -> Result<Self, SourceError> {
-        if rows.rows.is_empty() {
-            return Err(decode_error("the answer has no rows, although the statement always returns one"));
-        }
-        Ok(Self { rows })
+        let first = rows.rows.first().ok_or_else(|| {
+            decode_error("the answer has no rows, although the statement always returns one")
+        })?;
+        Ok(Self { rows, first: Row { columns: &rows.columns, values: first } })
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'a>> {
-        let columns = self.rows.columns.as_slice();
-        self.rows.rows.iter().map(move |values| Row { columns, values })
-    }
-
-    pub(super) fn first(&self) -> Result<Row<'a>, SourceError> {
-        self.rows().next().ok_or_else(|| decode_error("the answer has no rows"))
+        self.rows.rows.iter().map(|values| Row { values, ..self.first })
     }
 
     /// The sample of a log.
     pub(super) fn log<T: LogTable>(&self, table: &T) -> Result<LogSample<T::Row>, SourceError> {
-        let first = self.first()?;
+        let first = self.first;
         let (now_ms, mut bounds) = (first.required_int("now_ms")?, first.bounds()?);
         let lock_held = table.lock_held(first)?;
         let (mut rows, mut foreign) = (Vec::new(), Vec::new());

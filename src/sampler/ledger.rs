@@ -213,7 +213,7 @@ fn restore(state: &mut State, config: &Config, file: &StateFile) {
                 Err(error) => Some(error.to_string()),
             };
             if let Some(error) = problem {
-                error!(?key, %error, "the saved state of this target is unusable; it starts anew");
+                error!(?key, %error, "the saved state of this target is unusable; it starts from scratch");
             }
         }
     }

@@ -79,7 +79,7 @@ struct Failure {
     error: SourceError,
     /// How long the statement took; `None` when none was sent.
     took: Option<Duration>,
-    /// Whether there was a session: without one the database is down, whatever the reason says.
+    /// Whether there was a session. Without one the database counts as down for any reason.
     connected: bool,
 }
 

@@ -65,7 +65,14 @@ impl LogKind for AttemptLog {
     type Overall = Attempts;
 
     fn overall(&self) -> Attempts {
-        Attempts { capabilities: Capabilities::of(self), objectives: self.objectives }
+        let has_span = self.started_at.is_some() && self.ended_at.is_some();
+        let capabilities = Capabilities {
+            retries: self.attempt.is_some(),
+            durations: self.duration.is_some() || has_span,
+            delays: self.enqueued_at.is_some() && self.ended_at.is_some(),
+            reclaims: self.outcome.can_be(AttemptOutcome::Lost),
+        };
+        Attempts { capabilities, objectives: self.objectives }
     }
 
     fn has_queue_label(&self) -> bool {
@@ -91,17 +98,6 @@ impl LogKind for AttemptLog {
         for queue in state.log.series.values_mut() {
             queue.duration.complete(&histogram::WORK);
             queue.completion_delay.complete(&histogram::WORK);
-        }
-    }
-}
-
-impl Capabilities {
-    fn of(log: &AttemptLog) -> Self {
-        Self {
-            retries: log.attempt.is_some(),
-            durations: log.duration.is_some() || (log.started_at.is_some() && log.ended_at.is_some()),
-            delays: log.enqueued_at.is_some() && log.ended_at.is_some(),
-            reclaims: log.outcome.can_be(AttemptOutcome::Lost),
         }
     }
 }

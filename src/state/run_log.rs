@@ -68,7 +68,7 @@ pub struct StepState {
 /// The application lock, as the samples found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockState {
-    /// Whether somebody held it at the last sample.
+    /// Whether it was held at the last sample.
     pub held: bool,
     /// How long every sample has found it held, by the database's clock, in milliseconds. Consecutive runs
     /// between two samples look like one.

@@ -74,7 +74,10 @@ impl SamplingState {
     pub fn failed(&mut self, error: &SourceError, duration: Option<Duration>, unix_ms: i64) {
         *self.errors.entry(error.reason).or_default() += 1;
         self.failed_in_a_row += 1;
-        self.last_error = Some(LastError::of(error, unix_ms));
+        // The server quotes values that it cannot convert, and the decoder unexpected ones.
+        let may_quote_a_row = matches!(error.reason, Reason::Decode | Reason::Other);
+        let message = (!may_quote_a_row).then(|| error.message.clone());
+        self.last_error = Some(LastError { reason: error.reason, message, at_ms: unix_ms });
         if let Some(duration) = duration {
             self.observe(duration);
         }
@@ -95,15 +98,6 @@ impl SamplingState {
     fn observe(&mut self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         self.duration.observe(&histogram::SAMPLE, micros);
-    }
-}
-
-impl LastError {
-    fn of(error: &SourceError, at_ms: i64) -> Self {
-        // The server quotes values that it cannot convert, and the decoder unexpected ones.
-        let may_quote_a_row = matches!(error.reason, Reason::Decode | Reason::Other);
-        let message = (!may_quote_a_row).then(|| error.message.clone());
-        Self { reason: error.reason, message, at_ms }
     }
 }
 

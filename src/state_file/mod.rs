@@ -11,8 +11,8 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use format::Document;
 pub use format::TargetKey;
-use format::{Document, DocumentError};
 
 use crate::state::TargetData;
 
@@ -31,7 +31,7 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 pub enum StateFileError {
     /// It cannot be read.
-    #[error("the state file {} cannot be read: {error}; it is left as it is, and counting goes on in memory only", file.display())]
+    #[error("the state file {} cannot be read: {error}; it is left unchanged, and counting continues in memory only", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
@@ -39,7 +39,7 @@ pub enum StateFileError {
         error: io::Error,
     },
     /// It can be read, but makes no sense.
-    #[error("the state file {} {error}; it is kept as it is, and counting goes on in memory only: move it away to start anew", file.display())]
+    #[error("the state file {} {error}; it is left unchanged, and counting continues in memory only: move it away to start from scratch", file.display())]
     Unusable {
         /// The file.
         file: PathBuf,
@@ -47,7 +47,7 @@ pub enum StateFileError {
         error: String,
     },
     /// It cannot be written.
-    #[error("the state file {} cannot be saved: {error}; counting goes on in memory", file.display())]
+    #[error("the state file {} cannot be saved: {error}; counting continues in memory", file.display())]
     Unwritable {
         /// The file.
         file: PathBuf,
@@ -211,7 +211,10 @@ fn read_document(path: &Path) -> (Document, Option<StateFileError>, bool) {
     match read(path) {
         Ok(bytes) => match Document::parse(&bytes) {
             Ok(document) => (document, None, false),
-            Err(error) => (Document::default(), Some(unusable(path, &error)), false),
+            Err(error) => {
+                let problem = StateFileError::Unusable { file: path.to_owned(), error: error.to_string() };
+                (Document::default(), Some(problem), false)
+            }
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Document::default(), None, true),
         Err(error) => {
@@ -245,8 +248,8 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
     Ok(file)
 }
 
-/// Locks again if the lock file was removed, perhaps with its folder: the lock that is held then keeps nobody
-/// out.
+/// Locks again if the lock file was removed, perhaps with its folder: the lock that is held would not keep
+/// another exporter out.
 fn keep_lock(path: &Path, held: &mut Option<File>) -> Result<(), String> {
     let companion = beside(path, "lock");
     if !held.as_ref().is_some_and(|held| is_same_file(held, &companion)) {
@@ -283,10 +286,6 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     PathBuf::from(name)
-}
-
-fn unusable(path: &Path, error: &DocumentError) -> StateFileError {
-    StateFileError::Unusable { file: path.to_owned(), error: error.to_string() }
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> StateFileError {

@@ -1,4 +1,4 @@
-//! Row states: what a row says of the state of its job.
+//! Row states: the stored state of a job.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::config::mapping::{Scope, form};
 use crate::words::words;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
-/// What a row says of its state.
+/// The stored state of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowState {
@@ -60,7 +60,7 @@ form! {
 }
 
 impl RowState {
-    /// Whether a row can be in this state by what is stored. A row that is done is not read.
+    /// Whether the stored state of a row can be this one. Rows that are done are not read.
     #[must_use]
     pub fn can_be(&self, wanted: MappedState) -> bool {
         match self {
@@ -127,14 +127,14 @@ impl Value for RowState {
     }
 }
 
-/// The state of a whole table. What would make every row the same and say nothing is refused.
+/// The state of a whole table. States that would be the same for every row but mean nothing are refused.
 fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Option<RowState> {
     let remedy = match state.value {
         MappedState::Ready | MappedState::Scheduled | MappedState::Retrying | MappedState::Failed => {
             return Some(RowState::Constant(state.value));
         }
         MappedState::Running => {
-            "that somebody works on a row is for `lease` to tell: use `constant: ready` and a lease"
+            "whether a row is being worked on is shown by `lease`: use `constant: ready` and a lease"
         }
         MappedState::Done => {
             "finished rows are no queue: remove it, or say with `column` and `map` which rows are done"

@@ -1,4 +1,4 @@
-//! The history of a table: tells a table that started over from one that shows only some of its rows.
+//! The history of a table: distinguishes a table that started over from one that shows only some of its rows.
 //! READPAST skips locked rows, which can be any of them, or all.
 
 use serde::{Deserialize, Serialize};
