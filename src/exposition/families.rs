@@ -74,19 +74,17 @@ macro_rules! families {
             #[doc = $help]
             pub static $id: Family = Family {
                 name: $name,
-                unit: families!(@unit $($unit)?),
+                unit: families!(@some $($unit)?),
                 kind: MetricType::$kind,
                 help: $help,
-                buckets: families!(@buckets $($buckets)?),
+                buckets: families!(@some $($buckets)?),
             };
         )*
         /// Every family but those of the objectives.
         static MEASURED: &[&Family] = &[$(&$id),*];
     };
-    (@unit) => { None };
-    (@unit $unit:expr) => { Some($unit) };
-    (@buckets) => { None };
-    (@buckets $buckets:expr) => { Some($buckets) };
+    (@some) => { None };
+    (@some $value:expr) => { Some($value) };
 }
 
 families! {

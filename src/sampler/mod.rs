@@ -66,14 +66,6 @@ impl Outcome {
     }
 }
 
-/// A good sample and how long its statement took.
-struct Answer {
-    sample: Sample,
-    took: Duration,
-    /// The exporter's wall clock halfway through the statement, to compare with the database's.
-    asked_ms: i64,
-}
-
 /// A failed sample.
 struct Failure {
     error: SourceError,
@@ -190,11 +182,7 @@ impl Sampler {
         let Some(open) = connection else {
             return Outcome::Failed;
         };
-        let outcome = match self.ask(open.as_mut(), position, target).await {
-            Ok(answer) => self.accept(position, target, answer).await,
-            Err(failure) => Err(failure),
-        };
-        match outcome {
+        match self.try_sample(open.as_mut(), position, target).await {
             Ok(progress) => Outcome::of(&progress),
             Err(failure) => {
                 if failure.error.connection_lost {
@@ -206,12 +194,12 @@ impl Sampler {
         }
     }
 
-    async fn ask(
+    async fn try_sample(
         &self,
         connection: &mut dyn Connection,
         position: usize,
         target: TargetConfig<'_>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Progress, Failure> {
         let request = self.ledger.request(&self.source.name, position, target).map_err(defect);
         let request = request.map_err(|error| Failure::of_sample(error, None))?;
         let statement =
@@ -223,21 +211,22 @@ impl Sampler {
             async { Sample::read(target, connection.query(&statement, self.global.query_timeout).await) };
         let answered = contain(self.global.query_timeout, asking).await;
         let took = self.clock.monotonic().saturating_sub(started);
+        let sample = answered.map_err(|error| Failure::of_sample(error, Some(took)))?;
+        // The database's clock was read between the start and the end of the statement.
         let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);
-        match answered {
-            Ok(sample) => Ok(Answer { sample, took, asked_ms: started_ms.saturating_add(half_way) }),
-            Err(error) => Err(Failure::of_sample(error, Some(took))),
-        }
+        let skew_ms = sample.now_ms().saturating_sub(started_ms.saturating_add(half_way));
+        self.accept(position, target, sample, took, skew_ms).await
     }
 
+    /// Applies, saves and shows a good sample.
     async fn accept(
         &self,
         position: usize,
         target: TargetConfig<'_>,
-        answer: Answer,
+        sample: Sample,
+        took: Duration,
+        skew_ms: i64,
     ) -> Result<Progress, Failure> {
-        let Answer { sample, took, asked_ms } = answer;
-        let skew_ms = sample.now_ms().saturating_sub(asked_ms);
         // The only writer of this target is this task, so it can change a copy and commit that.
         let Some(mut after) = self.ledger.target(&self.source.name, position) else {
             return Ok(Progress::default());

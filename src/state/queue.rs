@@ -61,7 +61,7 @@ impl QueueState {
         let QueueSample { queues: sampled, claims, .. } = sample;
         if let (Some(reclaims), Some(claims)) = (&mut self.reclaims, claims) {
             reclaims.declare(sampled.keys(), max_label_values);
-            reclaims.apply(claims, max_label_values);
+            reclaims.apply(&claims, max_label_values);
         }
         self.labels.retain(|value| sampled.contains_key(value));
         self.queues.clear();
