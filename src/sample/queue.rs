@@ -171,7 +171,7 @@ gauges! {
     /// Age of the oldest ready job since it was both enqueued and available; 0 when none is ready.
     oldest_ready_age_ms: Combine::Highest(|facts| facts.of(JobState::Ready)),
         where |queue| queue.enqueued_at.is_some() || queue.available_at.is_some();
-    /// Unfinished rows whose lease lapsed, whatever their attempts.
+    /// Unfinished rows whose lease lapsed, regardless of their attempts.
     expired_leases: Combine::Sum, where |queue| queue.lease.has_end();
     /// Time since the first of those leases lapsed; 0 when none did.
     oldest_expired_lease_ms: Combine::Highest(|facts| facts.expired_leases.unwrap_or(0)),
@@ -204,22 +204,19 @@ impl QueueFacts {
 
 /// Explains an answer with too many rows, which can only come from the values of the queue label.
 pub(super) fn explained(queue: &Queue, error: SourceError) -> SourceError {
-    match &queue.queue_label {
-        Some(column) if error.too_many_rows => {
-            let message = format!(
-                "{error}, one for each state of each value of the column {column}, the `queue_label`; name a column \
-                 of few values, or none, or leave rows out with `where`"
-            );
-            SourceError { message: SourceError::new(error.reason, message).message, ..error }
-        }
-        _ => error,
-    }
+    let Some(column) = queue.queue_label.as_ref().filter(|_| error.too_many_rows) else {
+        return error;
+    };
+    let message = format!(
+        "{error}, one for each state of each value of the column {column}, the `queue_label`; name a column \
+         of few values, or none, or leave rows out with `where`"
+    );
+    SourceError { message: SourceError::new(error.reason, message).message, ..error }
 }
 
 pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceError> {
     let reader = Reader::new(rows)?;
-    let first = reader.first;
-    let now_ms = first.required_int("now_ms")?;
+    let now_ms = reader.first.required_int("now_ms")?;
     let mut totals: BTreeMap<String, QueueFacts> = BTreeMap::new();
     if queue.queue_label.is_none() {
         totals.insert(queue.target.name.clone(), QueueFacts::default());
@@ -243,22 +240,16 @@ pub(super) fn decode(queue: &Queue, rows: &Rows) -> Result<QueueSample, SourceEr
             JobState::parse(&state).ok_or_else(|| decode_error(format!("the answer has a state {state}")))?;
         totals.entry(name(row)?).or_default().add(QueueFacts::read(state, row)?);
     }
-    let in_flight = match (first.int("committed_rows")?, &queue.queue_label) {
-        (Some(committed), None) => {
-            let seen: u64 = totals.values().map(QueueFacts::rows).sum();
-            // The two counts are taken one after the other. Rows that arrived in between must not make the
-            // difference negative.
-            Some(u64::try_from(committed).unwrap_or(0).saturating_sub(seen))
-        }
-        _ => None,
-    };
-    let visible = |(name, total): (String, QueueFacts)| {
-        let mut facts = total.visible(queue);
-        if let Some(in_flight) = in_flight {
+    let visible = |(name, total): (&String, &QueueFacts)| (name.clone(), total.visible(queue));
+    let mut queues: BTreeMap<String, QueueFacts> = totals.iter().map(visible).collect();
+    if let (Some(committed), None) = (reader.first.int("committed_rows")?, &queue.queue_label) {
+        let seen: u64 = totals.values().map(QueueFacts::rows).sum();
+        // The two counts are taken one after the other. Rows that arrived in between must not make the
+        // difference negative.
+        let in_flight = u64::try_from(committed).unwrap_or(0).saturating_sub(seen);
+        for facts in queues.values_mut() {
             *facts.jobs.entry(JobState::Running).or_default() += in_flight;
         }
-        (name, facts)
-    };
-    let queues = totals.into_iter().map(visible).collect();
+    }
     Ok(QueueSample { now_ms, queues, claims })
 }
