@@ -31,4 +31,5 @@ pub mod statement;
 #[path = "../tests/support/stopped_time.rs"]
 mod stopped_time;
 pub mod web;
+pub mod words;
 pub mod yaml;

@@ -39,7 +39,7 @@ pub(crate) use self::values::identifier;
 pub use self::values::{
     AppLock, AttemptOutcome, Attempts, AttemptsCount, ColumnName, ColumnOwner, DurationColumn, DurationUnit,
     Filter, Lease, Lookup, MappedColumn, MappedState, MaxAttempts, Outcome, OutcomeRule, OutcomeRules,
-    OutcomeTest, OutcomeWord, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
+    OutcomeTest, Probe, RowState, TableName, TimeColumn, TimeEncoding, TimeZone,
 };
 pub(crate) use crate::duration;
 pub use crate::environment::Environment;

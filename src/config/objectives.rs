@@ -230,41 +230,41 @@ macro_rules! objectives {
 objectives! {
     /// The objectives of a queue; `None` where there is none, or where the table cannot be held to it.
     QueueObjectives as QueueObjectivesForm in queues {
-        /// How old the oldest ready job may become.
+        /// Maximum age of the oldest ready job.
         max_ready_age: Duration [String] in AGES, default Duration::from_secs(15 * 60), needs ReadyAge;
-        /// How long ago the first of the lapsed leases may have lapsed.
+        /// Maximum time since the earliest of the lapsed leases lapsed.
         max_expired_age: Duration [String] in AGES, default Duration::from_secs(5 * 60), needs LapsedLeases;
-        /// How often an unfinished job may have been tried.
+        /// Maximum number of attempts at an unfinished job.
         max_attempts: u32 [Constant] in (1, 1_000_000), default 10, needs Attempts;
-        /// How many failed jobs may lie in the table.
+        /// Maximum number of failed jobs in the table.
         max_failed_jobs: u32 [Constant] in (0, 1_000_000_000), default 10, needs FailedJobs;
     }
     /// The objectives of an attempt log; `None` as for a queue.
     AttemptLogObjectives as AttemptLogObjectivesForm in attempt_logs {
-        /// What share of the attempts may be lost with their lease.
+        /// Maximum share of attempts that are lost with their lease.
         max_lost_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs LostAttempts;
     }
     /// The objectives of a run log; `None` as for a queue.
     RunLogObjectives as RunLogObjectivesForm in run_logs {
-        /// How long ago the newest step may have begun.
+        /// Maximum time since the newest step began.
         max_run_gap: Duration [String] in AGES, default HOUR, needs StepStart;
-        /// How many runs in a row may be skipped.
+        /// Maximum number of runs skipped in a row.
         max_consecutive_skips: u32 [Constant] in (0, 1_000_000), default 3, needs SkippedRuns;
-        /// What share of the runs may be skipped.
+        /// Maximum share of runs that are skipped.
         max_skip_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs SkippedRuns;
-        /// What share of a step's rows may be errors.
+        /// Maximum share of a step's rows that are errors.
         max_error_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs StepErrors;
-        /// What share of a step's rows may be warnings.
+        /// Maximum share of a step's rows that are warnings.
         max_warning_ratio: Ratio [Constant] in SHARES, default Ratio::percent(50), needs StepWarnings;
-        /// How many times as long as in its own past a step may take.
+        /// Maximum duration of a step, as a multiple of its own past duration.
         max_slowdown: Ratio [Constant] in SLOWDOWNS, default Ratio::percent(300), needs StepDuration,
             metric "max_slowdown_ratio";
-        /// How old the oldest row of the run log may become.
+        /// Maximum age of the oldest row of the run log.
         max_log_age: Duration [String] in AGES, default DAY.saturating_mul(90), needs StepStart;
     }
     /// The objectives of a source.
     SourceObjectives as SourceObjectivesForm in sources {
-        /// How far the database's clock and the exporter's may be apart, either way.
+        /// Maximum difference between the database's clock and the exporter's, either way.
         max_clock_skew: Duration [String] in AGES, default Duration::from_secs(30), needs Clocks;
     }
 }

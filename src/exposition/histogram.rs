@@ -1,4 +1,4 @@
-//! A histogram as the encoder wants it: its classic buckets, and its native ones as spans and deltas.
+//! Histograms for the encoder: classic buckets, and native buckets as spans and deltas.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use prometheus_client::metrics::histogram::DEFAULT_NATIVE_HISTOGRAM_ZERO_THRESHO
 use crate::state::histogram::Buckets;
 use crate::state::{Histogram, NativeBuckets};
 
-/// Both kinds of buckets, always: the text formats write the classic ones and nothing else, and without
-/// those OpenMetrics would refuse the whole page.
+/// Always encodes both kinds of buckets: the text formats write only the classic ones, and OpenMetrics refuses
+/// a page without them.
 pub(super) fn encode(
     metric: &mut MetricEncoder<'_>,
     buckets: &Buckets,
@@ -20,7 +20,7 @@ pub(super) fn encode(
     let Sparse { spans, deltas } = Sparse::of(&histogram.native);
     let native = NativeHistogram {
         schema: histogram.native.schema.into(),
-        // Not 0: a histogram without observations would then pass for one without native buckets.
+        // Not 0, or a histogram without observations would be taken for one without native buckets.
         zero_threshold: DEFAULT_NATIVE_HISTOGRAM_ZERO_THRESHOLD,
         zero_count: histogram.native.zero,
         negative: NativeHistogramBuckets { spans: &[], deltas: &[] },
@@ -31,13 +31,13 @@ pub(super) fn encode(
     metric.encode_histogram_with_native::<NoLabelSet>(sum, histogram.count(), &counts, None, native)
 }
 
-/// The buckets in use, as the format has them.
+/// The buckets in use, in the form of the format.
 #[derive(Debug, Default, PartialEq)]
 struct Sparse {
-    /// Runs of buckets that follow each other: how many are left out before it, and its length. Before
-    /// the first, the index of its first bucket.
+    /// Runs of consecutive buckets: how many are skipped before it, and its length. For the first run, the index
+    /// of its first bucket instead.
     spans: Vec<(i32, u32)>,
-    /// Each count less the one before.
+    /// The difference of each count to the one before.
     deltas: Vec<i64>,
 }
 

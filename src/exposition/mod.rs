@@ -6,17 +6,15 @@
 pub mod families;
 mod from_state;
 mod histogram;
-mod objectives;
 pub mod page;
 mod process;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::PoisonError;
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, LabelSetEncoder, NoLabelSet};
-use prometheus_client::encoding::{EncodeLabel, LabelEncoder, MetricEncoder};
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
 use self::families as family;
@@ -25,12 +23,12 @@ use self::page::{Block, Page, Value};
 use crate::clock::SharedClock;
 use crate::state::SharedState;
 
-/// Encodes the state as it is at the moment of a scrape.
+/// Encodes the state at the moment of a scrape.
 #[derive(Debug)]
 pub struct StateCollector {
     state: SharedState,
     clock: SharedClock,
-    /// The one source that is encoded, and nothing else.
+    /// The only source that is encoded; `None` for everything.
     only: Option<String>,
 }
 
@@ -41,7 +39,7 @@ impl StateCollector {
         Self { state, clock, only: None }
     }
 
-    /// The part that is about one source.
+    /// A collector for one source only.
     #[must_use]
     pub fn of_source(self, name: &str) -> Self {
         Self { only: Some(name.to_owned()), ..self }
@@ -58,8 +56,8 @@ impl StateCollector {
 
 impl Collector for StateCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        // A sampler that panicked while it wrote leaves a state that is still only counters and
-        // gauges; serving it is better than serving nothing.
+        // The state that a panicked sampler leaves behind still consists of counters and gauges; serving it
+        // is better than serving nothing.
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut page = Page::new(&family::ALL);
         let freshness = Freshness { now: self.clock.monotonic(), stale_after: state.stale_after };
@@ -69,10 +67,8 @@ impl Collector for StateCollector {
             }
         } else {
             from_state::add_state(&mut page, &state, freshness);
-            page.add(&family::BUILD_INFO, build(), Value::Info);
-            if let Some(facts) = process::read() {
-                process::add_process(&mut page, facts);
-            }
+            page.labelled(build()).add(&family::BUILD_INFO, Value::Info);
+            process::add_process(&mut page);
         }
         for block in page.blocks() {
             encode_block(&mut encoder, block)?;
@@ -81,7 +77,7 @@ impl Collector for StateCollector {
     }
 }
 
-/// What this program was built from.
+/// The labels of the build.
 fn build<'a>() -> Vec<page::Label<'a>> {
     vec![("version", env!("CARGO_PKG_VERSION").into()), ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into())]
 }
@@ -90,20 +86,17 @@ fn encode_block(encoder: &mut DescriptorEncoder<'_>, block: &Block<'_>) -> fmt::
     let Block { family, series } = block;
     let mut metric =
         encoder.encode_descriptor(family.name, family.help, family.unit.as_ref(), family.kind)?;
-    for one in series {
-        if let Value::Info = one.value {
-            metric.encode_info(&Labels(&one.labels))?;
+    for (labels, value) in series {
+        if let Value::Info = value {
+            metric.encode_info(labels)?;
         } else {
-            let labels = Labels(&one.labels);
-            let mut labelled = metric.encode_family(&labels)?;
-            encode_value(&mut labelled, family, one.value)?;
+            encode_value(&mut metric.encode_family(labels)?, family, *value)?;
         }
     }
     Ok(())
 }
 
 fn encode_value(metric: &mut MetricEncoder<'_>, family: &family::Family, value: Value<'_>) -> fmt::Result {
-    use prometheus_client::metrics::MetricType;
     match value {
         Value::Count(count) => metric.encode_counter::<NoLabelSet, u64, f64>(&count, None),
         Value::Number(number) if family.kind == MetricType::Counter => {
@@ -115,26 +108,5 @@ fn encode_value(metric: &mut MetricEncoder<'_>, family: &family::Family, value: 
             None => Err(fmt::Error),
         },
         Value::Info => Ok(()),
-    }
-}
-
-/// The labels of one series, as the encoder wants them.
-struct Labels<'a>(&'a [page::Label<'a>]);
-
-struct OneLabel<'a>(&'a (&'static str, Cow<'a, str>));
-
-impl EncodeLabelSet for Labels<'_> {
-    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
-        for label in self.0 {
-            OneLabel(label).encode(encoder.encode_label())?;
-        }
-        Ok(())
-    }
-}
-
-impl EncodeLabel for OneLabel<'_> {
-    fn encode(&self, encoder: LabelEncoder<'_>) -> fmt::Result {
-        let (name, value) = self.0;
-        (*name, value.as_ref()).encode(encoder)
     }
 }

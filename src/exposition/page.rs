@@ -11,23 +11,14 @@ pub type Label<'a> = (&'static str, Cow<'a, str>);
 /// The value of one series.
 #[derive(Debug, Clone, Copy)]
 pub enum Value<'a> {
-    /// Of a counter.
+    /// A counter.
     Count(u64),
-    /// Of a gauge or of a counter of fractions.
+    /// A gauge, or a counter of fractions.
     Number(f64),
-    /// Of a histogram.
+    /// A histogram.
     Histogram(&'a Histogram),
-    /// Of an info: its labels say it all.
+    /// An info, which has nothing but labels.
     Info,
-}
-
-/// One series of a family.
-#[derive(Debug, Clone)]
-pub struct Series<'a> {
-    /// Its labels, in the order they are written.
-    pub labels: Vec<Label<'a>>,
-    /// Its value.
-    pub value: Value<'a>,
 }
 
 /// A family with its series.
@@ -35,14 +26,21 @@ pub struct Series<'a> {
 pub struct Block<'a> {
     /// Name, type and help.
     pub family: &'static Family,
-    /// The series.
-    pub series: Vec<Series<'a>>,
+    /// The series: labels in the order they are written, and the value.
+    pub series: Vec<(Vec<Label<'a>>, Value<'a>)>,
 }
 
 /// All blocks of the page, one for each family of a fixed list; empty ones are not written.
 #[derive(Debug)]
 pub struct Page<'a> {
     blocks: Vec<Block<'a>>,
+}
+
+/// The part of a page whose series share labels.
+#[derive(Debug)]
+pub struct Labelled<'p, 'a> {
+    page: &'p mut Page<'a>,
+    labels: Vec<Label<'a>>,
 }
 
 impl<'a> Page<'a> {
@@ -52,15 +50,30 @@ impl<'a> Page<'a> {
         Self { blocks: families.iter().map(|family| Block { family, series: Vec::new() }).collect() }
     }
 
-    /// Adds a series. A family that is not in the list of the page is left out.
-    pub fn add(&mut self, family: &'static Family, labels: Vec<Label<'a>>, value: Value<'a>) {
-        if let Some(block) = self.blocks.iter_mut().find(|block| std::ptr::eq(block.family, family)) {
-            block.series.push(Series { labels, value });
-        }
+    /// The part of the page with these labels.
+    pub const fn labelled(&mut self, labels: Vec<Label<'a>>) -> Labelled<'_, 'a> {
+        Labelled { page: self, labels }
     }
 
     /// The blocks that have series.
     pub fn blocks(&self) -> impl Iterator<Item = &Block<'a>> {
         self.blocks.iter().filter(|block| !block.series.is_empty())
+    }
+}
+
+impl<'a> Labelled<'_, 'a> {
+    /// The part of the page with one label more.
+    pub fn with(&mut self, name: &'static str, value: &'a str) -> Labelled<'_, 'a> {
+        let mut labels = self.labels.clone();
+        labels.push((name, value.into()));
+        Labelled { page: self.page, labels }
+    }
+
+    /// Adds a series, if there is a value. A family that is not in the list of the page is left out.
+    pub fn add(&mut self, family: &'static Family, value: impl Into<Option<Value<'a>>>) {
+        let block = self.page.blocks.iter_mut().find(|block| std::ptr::eq(block.family, family));
+        if let (Some(block), Some(value)) = (block, value.into()) {
+            block.series.push((self.labels.clone(), value));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Attempt-log samples: one attempt a row.
+//! Attempt-log samples: one row per attempt.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::rows::Row;
 use crate::config::{AttemptLog, AttemptOutcome};
 use crate::source::SourceError;
 
-/// One row of an attempt log: one attempt at a job that ended.
+/// One row of an attempt log: one finished attempt at a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The row's id.

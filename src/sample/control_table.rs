@@ -1,4 +1,4 @@
-//! Control-table samples: one notification a row.
+//! Control-table samples: one row per notification.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::rows::Row;
 use crate::config::ControlTable;
 use crate::source::SourceError;
 
-/// One row of a control table: one notification that was written.
+/// One row of a control table: one notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
     /// The row's id.

@@ -1,4 +1,4 @@
-//! Enqueue-log samples: one enqueued job a row.
+//! Enqueue-log samples: one row per enqueued job.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::rows::Row;
 use crate::config::EnqueueLog;
 use crate::source::SourceError;
 
-/// One job that was put into its queue.
+/// One row of an enqueue log: one enqueued job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnqueuedJob {
     /// The row's id.

@@ -1,7 +1,6 @@
-//! Samples: the answer to one statement about one target, as plain data.
+//! Samples: the answer to the statement of one target, as plain data.
 //!
-//! Rows are read by column name; an answer of another shape is an error of the sample, never a
-//! guess.
+//! Rows are read by column name. An answer of another shape is an error of the sample, never a guess.
 
 mod attempt_log;
 mod control_table;
@@ -24,8 +23,8 @@ use crate::config::{
 };
 use crate::source::{Rows, SourceError};
 
-/// The bounds of a log, by its ascending id. Times are in milliseconds since 1970-01-01T00:00:00Z, and
-/// those of rows that do not fit the target's predicate, too.
+/// The bounds of a log, by its ascending id, including rows that do not fit the target's predicate. Times are
+/// in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The lowest id that the table holds.
@@ -42,18 +41,18 @@ pub struct Bounds {
     pub latest_ms: Option<i64>,
 }
 
-/// What one sample read of a log that grows by id.
+/// One sample of a log that grows by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogSample<R> {
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub now_ms: i64,
-    /// What the table holds.
+    /// The bounds of the table.
     pub bounds: Bounds,
     /// The rows, ascending by id.
     pub rows: Vec<R>,
-    /// The ids of the rows that were looked at and do not fit the target's predicate, ascending.
+    /// The ids of the rows that do not fit the target's predicate, ascending.
     pub foreign: Vec<i64>,
-    /// Whether somebody holds the application lock of the runs; `None` when none is configured.
+    /// Whether the application lock of the runs is held; `None` when none is configured.
     pub lock_held: Option<bool>,
 }
 
@@ -68,7 +67,7 @@ pub trait LogTable: LogConfig {
     /// Reason `decode`, when a column is missing or holds a value of another type.
     fn decode(&self, id: i64, row: Row<'_>) -> Result<Self::Row, SourceError>;
 
-    /// Whether somebody holds the application lock, which every row of the answer says.
+    /// Whether the application lock is held, according to any row of the answer.
     ///
     /// # Errors
     /// As [`Self::decode`].
@@ -91,8 +90,8 @@ macro_rules! samples {
             /// Reads the answer to the statement of a target.
             ///
             /// # Errors
-            /// Reason `decode`, when the answer is not of the statement's shape; `permission`, when the
-            /// target's probe says that rows are hidden from the login.
+            /// Reason `decode`, when the answer does not have the statement's shape; `permission`, when the
+            /// target's probe reports that rows are hidden from the login.
             pub fn decode(target: TargetConfig<'_>, rows: &Rows) -> Result<Self, SourceError> {
                 rows::check_probe(target.target(), rows)?;
                 Ok(match target {
@@ -101,7 +100,7 @@ macro_rules! samples {
                 })
             }
 
-            /// What a log holds; a queue has no such bounds.
+            /// The bounds of a log; `None` for a queue.
             #[must_use]
             pub const fn bounds(&self) -> Option<Bounds> {
                 match self {

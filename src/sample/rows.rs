@@ -1,21 +1,22 @@
-//! Typed access to a result by column name.
+//! Rows: typed access to a result by column name.
 
 use super::{Bounds, LogSample, LogTable};
-use crate::config::{ColumnName, OutcomeWord, Target, TimeColumn, TimeZone};
+use crate::config::{ColumnName, Target, TimeColumn, TimeZone};
 use crate::source::{Reason, Rows, SourceError, Value};
+use crate::words::Word;
 
-/// How much earlier than its start an end may look, in milliseconds.
+/// How much earlier than its start an end may seem, in milliseconds.
 const NOISE_MS: i64 = -1_000;
 
 /// How far the clocks go back at the end of summer time, in milliseconds.
 const CLOCKS_BACK_MS: i64 = 3_600_000;
 
-/// Refuses an answer that the target's probe says not to believe.
+/// Refuses an answer when the target's probe reports that rows are hidden.
 pub(super) fn check_probe(target: &Target, rows: &Rows) -> Result<(), SourceError> {
     let Some(probe) = &target.probe else {
         return Ok(());
     };
-    let message = match Reader::new(rows)?.first()?.label("failing_probe")?.as_deref() {
+    let message = match Reader::new(rows)?.first.label("failing_probe")?.as_deref() {
         None => return Ok(()),
         Some("role") => format!(
             "the login is not in the role {}, which the probe asks for: rows of {} may be hidden from it; \
@@ -33,9 +34,15 @@ pub(super) fn check_probe(target: &Target, rows: &Rows) -> Result<(), SourceErro
     Err(SourceError::new(Reason::Permission, message))
 }
 
-/// A result whose columns are looked up once.
+/// An answer that does not have the shape that the statement promises.
+pub(super) fn decode_error(message: impl AsRef<str>) -> SourceError {
+    SourceError::new(Reason::Decode, message)
+}
+
+/// The result of a statement.
 pub(super) struct Reader<'a> {
     rows: &'a Rows,
+    pub(super) first: Row<'a>,
 }
 
 /// One row of a result.
@@ -46,29 +53,21 @@ pub struct Row<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The statements always return at least one row: an empty answer is not "nothing there".
+    /// A reader of an answer, which always has at least one row: an empty table returns one, too.
     pub(super) fn new(rows: &'a Rows) -> Result<Self, SourceError> {
-        if rows.rows.is_empty() {
-            return Err(SourceError::new(
-                Reason::Decode,
-                "the answer has no rows, although the statement always returns one",
-            ));
-        }
-        Ok(Self { rows })
+        let first = rows.rows.first().ok_or_else(|| {
+            decode_error("the answer has no rows, although the statement always returns one")
+        })?;
+        Ok(Self { rows, first: Row { columns: &rows.columns, values: first } })
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'a>> {
-        let columns = self.rows.columns.as_slice();
-        self.rows.rows.iter().map(move |values| Row { columns, values })
-    }
-
-    pub(super) fn first(&self) -> Result<Row<'a>, SourceError> {
-        self.rows().next().ok_or_else(|| SourceError::new(Reason::Decode, "the answer has no rows"))
+        self.rows.rows.iter().map(|values| Row { values, ..self.first })
     }
 
     /// The sample of a log.
     pub(super) fn log<T: LogTable>(&self, table: &T) -> Result<LogSample<T::Row>, SourceError> {
-        let first = self.first()?;
+        let first = self.first;
         let (now_ms, mut bounds) = (first.required_int("now_ms")?, first.bounds()?);
         let lock_held = table.lock_held(first)?;
         let (mut rows, mut foreign) = (Vec::new(), Vec::new());
@@ -94,31 +93,25 @@ impl<'a> Row<'a> {
             .iter()
             .position(|name| name == column)
             .and_then(|index| self.values.get(index))
-            .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has no column {column}")))
+            .ok_or_else(|| decode_error(format!("the answer has no column {column}")))
     }
 
     pub(super) fn int(self, column: &str) -> Result<Option<i64>, SourceError> {
         match self.value(column)? {
             Value::Null => Ok(None),
             Value::Int(value) => Ok(Some(*value)),
-            Value::Text(_) => {
-                Err(SourceError::new(Reason::Decode, format!("column {column} holds text, not a BIGINT")))
-            }
+            Value::Text(_) => Err(decode_error(format!("column {column} holds text, not a BIGINT"))),
         }
     }
 
     pub(super) fn required_int(self, column: &str) -> Result<i64, SourceError> {
-        self.int(column)?.ok_or_else(|| {
-            SourceError::new(Reason::Decode, format!("column {column} holds NULL, not a BIGINT"))
-        })
+        self.int(column)?.ok_or_else(|| decode_error(format!("column {column} holds NULL, not a BIGINT")))
     }
 
     /// A count: negative values are refused.
     pub(super) fn count(self, column: &str) -> Result<u64, SourceError> {
         let value = self.int(column)?.unwrap_or(0);
-        u64::try_from(value).map_err(|_| {
-            SourceError::new(Reason::Decode, format!("column {column} holds {value}, not a count"))
-        })
+        u64::try_from(value).map_err(|_| decode_error(format!("column {column} holds {value}, not a count")))
     }
 
     /// A measurement; NULL and what is negative are none.
@@ -126,8 +119,8 @@ impl<'a> Row<'a> {
         Ok(self.int(column)?.and_then(|value| u64::try_from(value).ok()))
     }
 
-    /// The time between two stored times, in milliseconds. When the clocks go back, an hour of local
-    /// time comes twice, and an end in the second one looks earlier than a start in the first.
+    /// The time between two stored times, in milliseconds. When the clocks go back, an hour of local time comes
+    /// twice, and an end in the second one seems earlier than a start in the first.
     pub(super) fn span(self, column: &str, since: Option<&TimeColumn>) -> Result<Option<u64>, SourceError> {
         let is_local = since.is_some_and(|time| matches!(time.zone, TimeZone::Server | TimeZone::Named(_)));
         let span_ms = self.int(column)?.map(|ms| match ms {
@@ -139,7 +132,7 @@ impl<'a> Row<'a> {
         Ok(span_ms.and_then(|ms| u64::try_from(ms).ok()))
     }
 
-    /// A number of which what would be negative is 0.
+    /// A number; negative values are 0.
     pub(super) fn not_below_zero(self, column: &str) -> Result<Option<u64>, SourceError> {
         Ok(self.int(column)?.map(|ms| u64::try_from(ms).unwrap_or(0)))
     }
@@ -149,13 +142,11 @@ impl<'a> Row<'a> {
         match self.value(column)? {
             Value::Null => Ok(None),
             Value::Text(text) => Ok(Some(text.trim_end().to_owned())),
-            Value::Int(_) => {
-                Err(SourceError::new(Reason::Decode, format!("column {column} holds a number, not NVARCHAR")))
-            }
+            Value::Int(_) => Err(decode_error(format!("column {column} holds a number, not NVARCHAR"))),
         }
     }
 
-    /// The queue that the row belongs to: a value of the column that names it, or else the target.
+    /// The queue of the row: the value of the column that names it, or the target's name without one.
     pub(super) fn queue(self, label: Option<&ColumnName>, target: &Target) -> Result<String, SourceError> {
         match label {
             Some(_) => Ok(self.label("queue")?.unwrap_or_default()),
@@ -163,14 +154,10 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The outcome, one of the words of its kind of log.
-    pub(super) fn outcome<O: OutcomeWord>(self) -> Result<O, SourceError> {
+    /// The outcome, a word of its kind of log.
+    pub(super) fn outcome<O: Word>(self) -> Result<O, SourceError> {
         let name = self.label("outcome")?.unwrap_or_default();
-        O::ALL
-            .iter()
-            .copied()
-            .find(|word| word.as_str() == name)
-            .ok_or_else(|| SourceError::new(Reason::Decode, format!("the answer has an outcome {name}")))
+        O::parse(&name).ok_or_else(|| decode_error(format!("the answer has an outcome {name}")))
     }
 
     pub(super) fn bounds(self) -> Result<Bounds, SourceError> {

@@ -1,4 +1,4 @@
-//! Run-log samples: one step, or one whole run, a row.
+//! Run-log samples: one row per step or per run.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::rows::Row;
 use crate::config::{Outcome, RunLog};
 use crate::source::SourceError;
 
-/// One row of a run log: one step of one run, or a whole run. Times are in milliseconds since
+/// One row of a run log: one step of a run, or a whole run. Times are in milliseconds since
 /// 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepEntry {
@@ -25,7 +25,7 @@ pub struct StepEntry {
     pub duration_ms: Option<u64>,
     /// How many candidates it found.
     pub candidates: Option<u64>,
-    /// The step still runs: the row will change.
+    /// The step is still running, so the row will change.
     pub open: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Fleet: the samplers of a configuration, and what a reload changes about them.
+//! The fleet: all samplers of a configuration, started, reloaded and stopped together.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,13 +13,12 @@ use crate::config::{Config, Global, Source};
 use crate::source::Connector;
 use crate::state_file::OpenError;
 
-/// How many sources are asked at the same time. More would mean as many threads for SQLite files and
-/// as many answers in memory; a source that hangs keeps its turn until its deadline, and leaves the
-/// others this many less one.
+/// How many sources are sampled at the same time. Each takes a thread if it is a SQLite file, and memory for
+/// its answer. A source that hangs keeps its turn until its deadline.
 pub const CONCURRENT_SOURCES: usize = 32;
 
 /// The time between the first samples of two sources that start together, so that a process with many
-/// of them does not knock everywhere at once; less where they would not all fit in one interval.
+/// sources does not connect to all of them at once; less if they would not all fit in one interval.
 const START_STEP: Duration = Duration::from_millis(50);
 
 /// Makes the connector of a source.
@@ -60,7 +59,7 @@ impl Fleet {
         Ok(Self { config, ledger, connector, clock, turns, running: Vec::new() })
     }
 
-    /// Where samples go.
+    /// The ledger that takes the samples.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -100,8 +99,8 @@ impl Fleet {
         self.running.extend(started);
     }
 
-    /// Switches to another configuration. Unchanged sources keep sampling over their open connection, and
-    /// what is known about targets that stay is kept.
+    /// Switches to another configuration. Unchanged sources keep sampling over their connection, and what is
+    /// known about targets that stay is kept.
     ///
     /// # Errors
     /// When the other state file is in use by another process; everything stays as it was.
@@ -128,8 +127,11 @@ impl Fleet {
 
 /// The time between the first samples of `sources` sources. One alone starts at once.
 fn start_step(sources: usize, interval: Duration) -> Duration {
-    let sources = u32::try_from(sources).unwrap_or(u32::MAX);
-    if sources > 1 { START_STEP.min(interval / sources) } else { Duration::ZERO }
+    match u32::try_from(sources) {
+        Ok(0 | 1) => Duration::ZERO,
+        Ok(sources) => START_STEP.min(interval / sources),
+        Err(_) => Duration::ZERO,
+    }
 }
 
 async fn stop(samplers: Vec<Running>) {
@@ -137,7 +139,7 @@ async fn stop(samplers: Vec<Running>) {
         running.stop.send_replace(true);
     }
     for running in samplers {
-        // A sampler that panicked outside of a sample has ended, too.
+        // A sampler that panicked outside a sample has ended, too.
         let _ = running.task.await;
     }
 }

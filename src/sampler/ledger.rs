@@ -1,6 +1,6 @@
-//! Ledger: each good sample is saved first and shown second.
+//! The ledger: takes good samples, saves them first and shows them second.
 //!
-//! A counter that a scrape has seen is already on disk, so it does not go down when the process dies.
+//! A counter that a scrape has seen is already on disk, so that it does not go down when the process dies.
 //! Saves are made one at a time.
 
 use std::path::PathBuf;
@@ -12,7 +12,9 @@ use tracing::{error, info};
 use super::takeover;
 use crate::clock::SharedClock;
 use crate::config::{Config, Source, TargetConfig};
-use crate::state::{ConfigState, SavingState, SharedState, SourceState, State, TargetData, TargetState};
+use crate::state::{
+    AnotherKind, ConfigState, SavingState, SharedState, SourceState, State, TargetData, TargetState,
+};
 use crate::state_file::{OpenError, StateFile, StateFileError, TargetKey};
 use crate::statement::TailRequest;
 
@@ -31,7 +33,7 @@ struct SharedFile {
     file: Arc<Mutex<StateFile>>,
 }
 
-/// A configuration that is ready to take effect: everything that can fail has been done.
+/// A configuration that can be applied: everything that may fail is done.
 #[derive(Debug)]
 pub(super) struct Prepared {
     state: State,
@@ -39,14 +41,14 @@ pub(super) struct Prepared {
 }
 
 impl Ledger {
-    /// The ledger of a configuration: locks its state file and continues from what was saved.
+    /// The ledger of a configuration: opens its state file and continues from what was saved.
     ///
     /// # Errors
     /// When the state file is in use by another process.
     pub fn open(config: &Config, clock: SharedClock) -> Result<Self, OpenError> {
         if config.state_file.is_none() {
             info!(
-                "no state_file is configured: counting starts at the end of each log, at 0, with each start"
+                "no state_file is configured: with each start, counting begins at the end of each log, at 0"
             );
         }
         let ledger = Self { state: SharedState::default(), file: RwLock::default(), clock };
@@ -57,7 +59,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Opens what another configuration needs. Nothing is changed yet.
+    /// Opens the files of another configuration. Nothing is changed yet.
     ///
     /// # Errors
     /// When its state file is in use by another process.
@@ -90,8 +92,8 @@ impl Ledger {
         Ok(Prepared { state, file: Some(file) })
     }
 
-    /// Switches to another configuration at once. What is known about targets that stay is kept.
-    /// No sampler of a source that changes may be running.
+    /// Switches to another configuration at once. What is known about targets that stay is kept. No sampler of
+    /// a source that changes may be running.
     pub(super) fn take_over(&self, before: &Config, after: &Config, prepared: Prepared) {
         let Prepared { state: mut next, file } = prepared;
         next.config = self.config_taken();
@@ -109,7 +111,7 @@ impl Ledger {
         ConfigState { successful: true, last_success_ms: self.clock.unix_ms() }
     }
 
-    /// Records that a configuration was refused; the previous one stays in force.
+    /// Notes that a configuration was refused; the one before stays.
     pub fn config_refused(&self) {
         self.state.write().unwrap_or_else(PoisonError::into_inner).config.successful = false;
     }
@@ -126,14 +128,19 @@ impl Ledger {
         state.source(source)?.targets.get(position).cloned()
     }
 
-    /// The next request to a target.
-    pub(super) fn request(&self, source: &str, position: usize, target: TargetConfig<'_>) -> TailRequest {
+    /// What the next sample of a target has to ask for.
+    pub(super) fn request(
+        &self,
+        source: &str,
+        position: usize,
+        target: TargetConfig<'_>,
+    ) -> Result<TailRequest, AnotherKind> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let known = state.source(source).and_then(|source| source.targets.get(position));
-        known.map_or(TailRequest::Head, |known| known.request(target))
+        known.map_or(Ok(TailRequest::Head), |known| known.request(target))
     }
 
-    /// Changes what is known about a source and is not saved.
+    /// Changes what is known about a source, without saving it.
     pub(super) fn change(&self, source: &str, change: impl FnOnce(&mut SourceState)) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(source) = state.source_mut(source) {
@@ -141,7 +148,7 @@ impl Ledger {
         }
     }
 
-    /// Saves a target after a good sample, then shows it. It is shown even if it cannot be saved.
+    /// Saves a target after a good sample, then shows it, even if it could not be saved.
     pub(super) async fn commit(
         &self,
         source: &Source,
@@ -178,7 +185,7 @@ impl Ledger {
         self.note(saved);
     }
 
-    /// Records whether the save succeeded, and logs when that changes.
+    /// Notes whether the state was saved, and logs when that changes.
     fn note(&self, saved: Result<(), StateFileError>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let before = state.saving.unwrap_or_default();
@@ -200,12 +207,13 @@ fn restore(state: &mut State, config: &Config, file: &StateFile) {
     for (known, source) in state.sources.iter_mut().zip(&config.sources) {
         for (known, target) in known.targets.iter_mut().zip(source.targets()) {
             let key = takeover::key(source, target);
-            match file.target(&key) {
-                Ok(Some(saved)) => known.restore(saved),
-                Ok(None) => {}
-                Err(error) => {
-                    error!(?key, %error, "what was saved of this target is not usable, it starts anew");
-                }
+            let problem = match file.target(&key) {
+                Ok(None) => continue,
+                Ok(Some(saved)) => known.restore(saved).err().map(|error| error.to_string()),
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(error) = problem {
+                error!(?key, %error, "the saved state of this target is unusable; it starts from scratch");
             }
         }
     }

@@ -1,7 +1,7 @@
-//! The samplers: one task per database, which keeps one connection and asks one question at a time.
+//! Samplers: one task per database, which keeps one connection and runs one statement at a time.
 //!
-//! A target that fails costs no other target its sample. Samples never overlap and never queue up:
-//! late ones are skipped.
+//! A target that fails costs no other target its sample. Samples never overlap and never queue up: those
+//! that are overdue are skipped.
 
 mod fleet;
 mod ledger;
@@ -25,19 +25,12 @@ use crate::clock::SharedClock;
 use crate::config::{Global, Source, TargetConfig};
 use crate::sample::Sample;
 use crate::source::{Connection, Connector, Reason, SourceError};
-use crate::state::Progress;
+use crate::state::{AnotherKind, Progress};
 use crate::statement;
 
-/// How long past its deadline a driver may take: it has a second to stop the statement. What takes
-/// longer is given up, so that a driver that hangs costs a sample and not all that would follow.
+/// How long past its deadline a driver may take: it has a second to stop the statement. After that the
+/// sample is given up, so that a driver that hangs costs one sample and not all the following ones.
 const OVERRUN: Duration = Duration::from_secs(2);
-
-/// Logs a warning, or a line for debugging when it is no news.
-macro_rules! warn_if {
-    ($is_news:expr, $($event:tt)+) => {
-        if $is_news { warn!($($event)+) } else { debug!($($event)+) }
-    };
-}
 
 /// What one sampler needs.
 #[derive(Debug)]
@@ -54,7 +47,7 @@ pub struct Sampler {
     pub clock: SharedClock,
     /// How long after the start the first sample is due.
     pub first_after: Duration,
-    /// Bounds how many sources are asked at the same time.
+    /// Bounds how many sources are sampled at the same time.
     pub turns: Arc<Semaphore>,
 }
 
@@ -62,8 +55,7 @@ pub struct Sampler {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Good,
-    /// Good, and a whole batch: the log holds more than one sample may read, and the rest can be read
-    /// at once.
+    /// Good, and the log has more to read at once than one sample may.
     More,
     Failed,
 }
@@ -79,19 +71,29 @@ struct Failure {
     error: SourceError,
     /// How long the statement took; `None` when none was sent.
     took: Option<Duration>,
-    /// Whether there was a session: without one the database is down, whatever the reason says.
+    /// Whether there was a session. Without one the database counts as down for any reason.
     connected: bool,
 }
 
 impl Failure {
-    fn of_connecting(error: SourceError) -> Self {
+    const fn of_connecting(error: SourceError) -> Self {
         Self { error, took: None, connected: false }
+    }
+
+    const fn of_sample(error: SourceError, took: Option<Duration>) -> Self {
+        Self { error, took, connected: true }
     }
 }
 
+/// An event at the level `warn` when it is news to an operator, else at `debug`.
+macro_rules! warn_if {
+    ($is_news:expr, $($event:tt)+) => {
+        if $is_news { warn!($($event)+) } else { debug!($($event)+) }
+    };
+}
+
 impl Sampler {
-    /// Samples until `shutdown` turns true. A sample that is under way is abandoned, which closes
-    /// its connection.
+    /// Samples until `shutdown` turns true. A sample in progress is abandoned, which closes its connection.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let span = info_span!("source", source = %self.source.name);
         async move {
@@ -105,7 +107,7 @@ impl Sampler {
         .await;
     }
 
-    /// Samples each target once, whatever comes of it.
+    /// Samples each target once, successfully or not.
     pub async fn sample_once(&self) {
         let mut connection = None;
         for (position, target) in self.source.targets().enumerate() {
@@ -132,8 +134,8 @@ impl Sampler {
             // The semaphore is never closed.
             let _turn = self.turns.acquire().await.ok();
             if let Err(error) = self.connect(&mut connection).await {
-                // One attempt stands for every target that would have needed it: a database that
-                // is down is knocked at once per pause, however many targets it has.
+                // One attempt counts for every target that is due: a database that is down gets one
+                // connection attempt per pause, however many targets it has.
                 reconnect.failed(self.clock.monotonic(), &mut fastrand::f64);
                 let failure = Failure::of_connecting(error);
                 let mut waited = Vec::new();
@@ -154,7 +156,7 @@ impl Sampler {
             let now = self.clock.monotonic();
             match outcome {
                 Outcome::Good => pace.succeeded(now, &mut fastrand::f64),
-                Outcome::More => pace.has_more(now),
+                Outcome::More => pace.continues(now),
                 Outcome::Failed => pace.failed(now, &mut fastrand::f64),
             }
         }
@@ -170,7 +172,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// One sample of one target, and what came of it.
+    /// One sample of one target.
     async fn sample(
         &self,
         connection: &mut Option<Box<dyn Connection>>,
@@ -180,11 +182,7 @@ impl Sampler {
         let Some(open) = connection else {
             return Outcome::Failed;
         };
-        let outcome = match self.ask(open.as_mut(), position, target).await {
-            Ok(answer) => self.accept(position, target, answer).await,
-            Err(failure) => Err(failure),
-        };
-        match outcome {
+        match self.try_sample(open.as_mut(), position, target).await {
             Ok(progress) => Outcome::of(&progress),
             Err(failure) => {
                 if failure.error.connection_lost {
@@ -196,35 +194,38 @@ impl Sampler {
         }
     }
 
-    /// A sample of the target, how long its statement took, and by how many milliseconds the database's
-    /// clock was ahead in the middle of it.
-    async fn ask(
+    async fn try_sample(
         &self,
         connection: &mut dyn Connection,
         position: usize,
         target: TargetConfig<'_>,
-    ) -> Result<(Sample, Duration, i64), Failure> {
-        let request = self.ledger.request(&self.source.name, position, target);
-        let failed = |error, took| Failure { error, took, connected: true };
+    ) -> Result<Progress, Failure> {
+        let request = self.ledger.request(&self.source.name, position, target).map_err(defect);
+        let request = request.map_err(|error| Failure::of_sample(error, None))?;
         let statement =
             statement::sample(self.connector.dialect(), target, &request, self.global.lock_timeout)
-                .map_err(|error| failed(SourceError::new(Reason::Other, error.to_string()), None))?;
+                .map_err(|error| SourceError::new(Reason::Other, error.to_string()))
+                .map_err(|error| Failure::of_sample(error, None))?;
         let (started, started_ms) = (self.clock.monotonic(), self.clock.unix_ms());
         let asking =
             async { Sample::read(target, connection.query(&statement, self.global.query_timeout).await) };
         let answered = contain(self.global.query_timeout, asking).await;
         let took = self.clock.monotonic().saturating_sub(started);
+        let sample = answered.map_err(|error| Failure::of_sample(error, Some(took)))?;
+        // The database's clock was read between the start and the end of the statement.
         let half_way = i64::try_from(took.as_millis() / 2).unwrap_or(0);
-        let sample = answered.map_err(|error| failed(error, Some(took)))?;
         let skew_ms = sample.now_ms().saturating_sub(started_ms.saturating_add(half_way));
-        Ok((sample, took, skew_ms))
+        self.accept(position, target, sample, took, skew_ms).await
     }
 
+    /// Applies, saves and shows a good sample.
     async fn accept(
         &self,
         position: usize,
         target: TargetConfig<'_>,
-        (sample, took, skew_ms): (Sample, Duration, i64),
+        sample: Sample,
+        took: Duration,
+        skew_ms: i64,
     ) -> Result<Progress, Failure> {
         // The only writer of this target is this task, so it can change a copy and commit that.
         let Some(mut after) = self.ledger.target(&self.source.name, position) else {
@@ -233,11 +234,10 @@ impl Sampler {
         let (first, failed_before) = (after.sampling.samples == 0, after.sampling.failed_in_a_row);
         after.sampling.good(took, self.clock.unix_ms(), self.clock.monotonic());
         let apply = AssertUnwindSafe(|| after.apply(target, sample, self.global.max_label_values));
-        let progress = catch_unwind(apply).map_err(|_| Failure {
-            error: SourceError::new(Reason::Other, PANICKED),
-            took: Some(took),
-            connected: true,
-        })?;
+        let applied = catch_unwind(apply).map_err(|_| SourceError::new(Reason::Other, PANICKED));
+        let progress = applied
+            .and_then(|applied| applied.map_err(defect))
+            .map_err(|error| Failure::of_sample(error, Some(took)))?;
         let crowded = after.sampling.crowded(!progress.crowded_out.is_empty());
         self.ledger.commit(&self.source, position, target, after, skew_ms).await;
         if first {
@@ -253,63 +253,78 @@ impl Sampler {
     fn reject(&self, position: usize, target: TargetConfig<'_>, failure: &Failure) {
         let streak = self.count_failure(position, failure);
         let (kind, name, database) = (target.label(), &target.target().name, self.connector.describe());
-        let Failure { error, .. } = failure;
-        let (reason, in_a_row) = (error.reason.as_str(), streak.failures);
-        warn_if!(streak.is_news, kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
+        let (error, reason, in_a_row) = (&failure.error, failure.error.reason.as_str(), streak.failures);
+        warn_if!(streak.is_news(), kind, target = %name, database = %database, reason, in_a_row, %error, "sample failed");
     }
 
-    /// Counts a failed sample of each of these targets, for which there was no connection, and logs it
+    /// Counts a failed sample of each of these targets after a failed attempt to connect, and logs the attempt
     /// once.
     fn reject_all(&self, targets: &[(usize, TargetConfig<'_>)], failure: &Failure) {
         let streaks = targets.iter().map(|(position, _)| self.count_failure(*position, failure));
-        let Some(streak) = streaks.reduce(|known, next| if next.is_news { next } else { known }) else {
+        let Some(streak) = streaks.reduce(Streak::newest) else {
             return;
         };
-        let database = self.connector.describe();
-        let Failure { error, .. } = failure;
-        let (reason, in_a_row, targets) = (error.reason.as_str(), streak.failures, targets.len());
-        warn_if!(streak.is_news, database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
+        let (database, targets) = (self.connector.describe(), targets.len());
+        let (error, reason, in_a_row) = (&failure.error, failure.error.reason.as_str(), streak.failures);
+        warn_if!(streak.is_news(), database = %database, reason, targets, in_a_row, %error, "no connection for these samples");
     }
 
     fn count_failure(&self, position: usize, failure: &Failure) -> Streak {
         let Failure { error, took, connected } = failure;
         let now_ms = self.clock.unix_ms();
-        let mut streak = Streak { failures: 1, is_news: true };
+        let mut streak = Streak { failures: 1, is_other_reason: true };
         self.ledger.change(&self.source.name, |source| {
-            // A statement that was cancelled in order was answered, too.
+            // A statement that was cancelled properly was answered, too.
             let answered = error.reason.database_answered() || !error.connection_lost;
             source.up = Some(*connected && answered);
             if let Some(known) = source.targets.get_mut(position) {
                 let before = known.sampling.last_error.as_ref().map(|last| last.reason);
                 known.sampling.failed(error, *took, now_ms);
                 let failures = known.sampling.failed_in_a_row;
-                let is_news = is_news(failures) || before != Some(error.reason);
-                streak = Streak { failures, is_news };
+                streak = Streak { failures, is_other_reason: before != Some(error.reason) };
             }
         });
         streak
     }
 }
 
-/// Consecutive failed samples of one target.
+/// Consecutive failed samples of a target.
 #[derive(Debug, Clone, Copy)]
 struct Streak {
     failures: u64,
-    /// Whether the last one is worth a warning: at once, and then less and less often while the reason
-    /// stays the same.
-    is_news: bool,
+    /// The last failure has another reason than the one before.
+    is_other_reason: bool,
 }
 
-/// Whether the last of so many in a row is worth a warning.
+impl Streak {
+    /// Whether an operator wants to know: at once, and then less and less often while nothing changes.
+    const fn is_news(self) -> bool {
+        self.is_other_reason || is_news(self.failures)
+    }
+
+    const fn newest(self, other: Self) -> Self {
+        if other.is_news() { other } else { self }
+    }
+}
+
+/// Whether an event that occurred so many times in a row is worth another warning.
 const fn is_news(in_a_row: u64) -> bool {
     in_a_row.is_power_of_two()
 }
 
-/// The error message for a panic, whose own message is on standard error.
+/// The message of a panic's error; the panic's own message is on standard error.
 const PANICKED: &str = "the sampler panicked; this is a defect of the exporter";
 
-/// A panic in a driver or a decoder is an error of the sample, not the end of the process; a driver
-/// that does not keep its deadline is one, too, not the end of sampling.
+/// The error of what the code should make impossible.
+fn defect(error: AnotherKind) -> SourceError {
+    SourceError::new(
+        Reason::Other,
+        format!("a sample does not fit its target: {error}; this is a defect of the exporter"),
+    )
+}
+
+/// Turns a panic in a driver or a decoder, and a driver that misses its deadline, into an error of the
+/// sample: neither ends the process or the sampling.
 async fn contain<T>(
     deadline: Duration,
     work: impl Future<Output = Result<T, SourceError>>,
@@ -325,8 +340,8 @@ async fn contain<T>(
     }
 }
 
-/// Logs what an operator should know about a log that was sampled. `crowded` is how many samples in a row
-/// had no room for all missing ids.
+/// Logs what an operator should know about a log that was read. `crowded`: how many samples in a row had
+/// no room for all missing ids.
 fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
     let name = &target.target().name;
     let kind = target.label();
@@ -347,14 +362,13 @@ fn report(target: TargetConfig<'_>, progress: &Progress, crowded: u64) {
         let (ranges, some) = (progress.abandoned.len(), some(&progress.abandoned));
         debug!(kind, target = %name, ranges, first = ?some, "missing ids given up");
     }
-    if let Some((_, last)) = progress.crowded_out.last() {
-        let ranges = progress.crowded_out.len();
-        let (up_to, in_a_row) = (*last, crowded);
+    if let Some((_, up_to)) = progress.crowded_out.last() {
+        let (ranges, in_a_row) = (progress.crowded_out.len(), crowded);
         warn_if!(is_news(crowded), kind, target = %name, ranges, up_to, in_a_row, "{CROWDED_OUT}");
     }
 }
 
-/// Why ids were given up early, and what helps.
+/// Why ids are given up early, and what helps.
 const CROWDED_OUT: &str = "too many ids are missing, so some were given up before late_window was over: rows that get \
                            them now are not counted; a shorter late_window or a larger batch_size may help";
 

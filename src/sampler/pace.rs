@@ -1,4 +1,4 @@
-//! Sampling pace: when each target is due next.
+//! Pace: when a target is sampled next.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(300);
 /// The pause between two batches of a log that has more to read: a few batches a second.
 const CATCH_UP_PAUSE: Duration = Duration::from_millis(250);
 
-/// A jitter between 0 and 1, drawn anew at each call. Injected, so that tests can fix it.
+/// Draws a jitter between 0 and 1. Injected, so that tests can fix it.
 pub type Jitter<'a> = &'a mut (dyn FnMut() -> f64 + Send);
 
 /// The pace of one target: its interval while samples are good, exponential backoff while they fail.
@@ -21,7 +21,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Due at once: the first pass is what `/-/ready` waits for.
+    /// Due at once, because `/-/ready` waits for the first pass.
     pub(super) const fn new(interval: Duration, now: Duration) -> Self {
         Self { interval, failures: 0, due: now }
     }
@@ -33,8 +33,8 @@ impl Pace {
         self.due = now + self.interval.mul_f64(0.9 + 0.2 * jitter());
     }
 
-    /// A good sample ended at `now` and there is more to read: the next one follows soon.
-    pub(super) fn has_more(&mut self, now: Duration) {
+    /// A good sample ended at `now` and there is more to read: continue soon.
+    pub(super) fn continues(&mut self, now: Duration) {
         self.failures = 0;
         self.due = now + self.interval.min(CATCH_UP_PAUSE);
     }
@@ -44,7 +44,7 @@ impl Pace {
         let doubled = self.interval.saturating_mul(1 << self.failures.min(16));
         let pause = doubled.min(MAX_PAUSE.max(self.interval));
         self.failures = self.failures.saturating_add(1);
-        // Between half and the whole of the pause: a server that comes back is not flooded.
+        // Between half and all of the pause, so that a recovering server is not stormed.
         self.due = now + pause.mul_f64(0.5 + 0.5 * jitter());
     }
 }

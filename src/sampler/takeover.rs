@@ -1,12 +1,14 @@
-//! Reload: what is kept when the configuration changes while the exporter runs.
+//! Reload: carries over what is still valid when the configuration changes.
 
 use std::collections::BTreeMap;
+
+use tracing::error;
 
 use crate::config::{Config, Source, TargetConfig};
 use crate::state::{State, TargetState};
 use crate::state_file::TargetKey;
 
-/// Which rows a target reads. What is known about it holds for those rows and no others.
+/// The rows that a target reads. What is known about it holds for those rows only.
 pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
     TargetKey {
         source: source.name.clone(),
@@ -24,8 +26,8 @@ pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
     }
 }
 
-/// Moves what is known under the configuration `before` into `next`, the state of `after`: all of a
-/// target that did not change, and what was counted of one that reads the same rows in another way.
+/// Moves what is known under the configuration `before` into `next`, the state of `after`: everything about
+/// a target that did not change, and the counters of one that reads the same rows in another way.
 pub(super) fn carry_over(next: &mut State, after: &Config, known: State, before: &Config) {
     let is_same_bound = before.global.max_label_values == after.global.max_label_values;
     let mut targets: BTreeMap<TargetKey, (TargetConfig<'_>, TargetState)> = BTreeMap::new();
@@ -50,11 +52,13 @@ pub(super) fn carry_over(next: &mut State, after: &Config, known: State, before:
             };
             if before == target && is_same_bound {
                 *next = known;
-                // Its sampler may be a new one, which begins with a sample.
+                // Its sampler may be new and then begins with a sample.
                 next.interrupt();
             } else {
-                next.restore(known.data);
-                // What it showed was read in another way: gauges wait for the next sample.
+                if let Err(error) = next.restore(known.data) {
+                    error!(kind = target.label(), target = %target.target().name, %error, "not carried over; this is a defect of the exporter");
+                }
+                // Its gauges were read in another way, so they wait for the next sample.
                 next.sampling = known.sampling;
                 next.sampling.last_good = None;
             }

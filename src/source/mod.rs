@@ -14,12 +14,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::clock::SharedClock;
 use crate::config;
 use crate::limits::MAX_RESULT_ROWS;
 use crate::statement::{Dialect, Statement};
+use crate::words::words;
 
 pub use crate::statement::Value;
 
@@ -98,60 +97,31 @@ pub struct Rows {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// Why a sample failed: the value of the label `reason`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// No connection: refused, unreachable, TLS failure, closed by the peer.
-    Connect,
-    /// The server refused the login or the database.
-    Login,
-    /// The deadline passed.
-    Timeout,
-    /// A lock was not granted within the lock timeout.
-    LockTimeout,
-    /// The statement was chosen as the deadlock victim.
-    Deadlock,
-    /// The login may not read the object.
-    Permission,
-    /// A table or column does not exist.
-    MissingObject,
-    /// The answer does not have the shape that the statement promises.
-    Decode,
-    /// Anything else.
-    Other,
+words! {
+    /// Why a sample failed: the value of the label `reason`, in the order of the exposition.
+    pub enum Reason {
+        /// No connection: refused, unreachable, TLS failure, closed by the peer.
+        Connect = "connect",
+        /// The server refused the login or the database.
+        Login = "login",
+        /// The deadline passed.
+        Timeout = "timeout",
+        /// A lock was not granted within the lock timeout.
+        LockTimeout = "lock_timeout",
+        /// The statement was chosen as the deadlock victim.
+        Deadlock = "deadlock",
+        /// The login may not read the object.
+        Permission = "permission",
+        /// A table or column does not exist.
+        MissingObject = "missing_object",
+        /// The answer does not have the shape that the statement promises.
+        Decode = "decode",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
 impl Reason {
-    /// Every reason, in the order of the exposition.
-    pub const ALL: [Self; 9] = [
-        Self::Connect,
-        Self::Login,
-        Self::Timeout,
-        Self::LockTimeout,
-        Self::Deadlock,
-        Self::Permission,
-        Self::MissingObject,
-        Self::Decode,
-        Self::Other,
-    ];
-
-    /// The label value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Connect => "connect",
-            Self::Login => "login",
-            Self::Timeout => "timeout",
-            Self::LockTimeout => "lock_timeout",
-            Self::Deadlock => "deadlock",
-            Self::Permission => "permission",
-            Self::MissingObject => "missing_object",
-            Self::Decode => "decode",
-            Self::Other => "other",
-        }
-    }
-
     /// Whether the database answered at all: distinguishes a broken target from a database that is down.
     #[must_use]
     pub const fn database_answered(self) -> bool {

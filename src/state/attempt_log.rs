@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use super::log::{LogKind, LogRow, LogState};
-use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome, OutcomeWord};
+use super::log::{LogKind, LogState};
+use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome};
 use crate::sample::Attempt;
 
 /// The state of an attempt-log target, by queue.
 pub type AttemptLogState = LogState<AttemptLog>;
 
-/// What is known of an attempt log as a whole: nothing that is saved.
+/// What is known of an attempt log as a whole. Nothing of it is saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempts {
     /// What the table can show; as configured.
@@ -23,8 +23,7 @@ pub struct Attempts {
     pub objectives: AttemptLogObjectives,
 }
 
-/// What a table with this mapping can show. What it cannot show has no series: 0 would claim that somebody
-/// looked.
+/// What a table with this mapping can show. The rest has no series: 0 would be a measurement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// Which attempts were retries.
@@ -44,7 +43,7 @@ pub struct AttemptState {
     pub outcomes: BTreeMap<AttemptOutcome, u64>,
     /// Attempts that were not the first at their job.
     pub retries: u64,
-    /// Durations of attempts, lost ones left out.
+    /// Durations of attempts, without lost ones.
     pub duration: Histogram,
     /// From enqueuing to done.
     pub completion_delay: Histogram,
@@ -53,21 +52,11 @@ pub struct AttemptState {
 impl Default for AttemptState {
     fn default() -> Self {
         Self {
-            outcomes: AttemptOutcome::ALL.iter().map(|outcome| (*outcome, 0)).collect(),
+            outcomes: AttemptOutcome::ALL.map(|outcome| (outcome, 0)).into(),
             retries: 0,
             duration: Histogram::new(&histogram::WORK),
             completion_delay: Histogram::new(&histogram::WORK),
         }
-    }
-}
-
-impl LogRow for Attempt {
-    fn id(&self) -> i64 {
-        self.id
-    }
-
-    fn label(&mut self) -> &mut String {
-        &mut self.queue
     }
 }
 
@@ -76,58 +65,47 @@ impl LogKind for AttemptLog {
     type Overall = Attempts;
 
     fn overall(&self) -> Attempts {
-        Attempts { capabilities: Capabilities::of(self), objectives: self.objectives }
-    }
-
-    /// The target's own name, unless the names of the queues come from the table.
-    fn declared(&self) -> Vec<&String> {
-        if self.queue_label.is_none() { vec![&self.target.name] } else { Vec::new() }
+        let has_span = self.started_at.is_some() && self.ended_at.is_some();
+        let capabilities = Capabilities {
+            retries: self.attempt.is_some(),
+            durations: self.duration.is_some() || has_span,
+            delays: self.enqueued_at.is_some() && self.ended_at.is_some(),
+            reclaims: self.outcome.can_be(AttemptOutcome::Lost),
+        };
+        Attempts { capabilities, objectives: self.objectives }
     }
 
     fn has_queue_label(&self) -> bool {
         self.queue_label.is_some()
     }
 
-    fn count(series: &mut AttemptState, attempt: &Attempt) {
-        series.count(attempt);
+    fn count(queue: &mut AttemptState, attempt: &Attempt) {
+        *queue.outcomes.entry(attempt.outcome).or_default() += 1;
+        if attempt.number.is_some_and(|number| number > 1) {
+            queue.retries += 1;
+        }
+        // How long a lost attempt ran is unknown, only when its job was taken away.
+        if let (AttemptOutcome::Ok | AttemptOutcome::Error, Some(ms)) = (attempt.outcome, attempt.duration_ms)
+        {
+            queue.duration.observe(&histogram::WORK, ms);
+        }
+        if let (AttemptOutcome::Ok, Some(ms)) = (attempt.outcome, attempt.delay_ms) {
+            queue.completion_delay.observe(&histogram::WORK, ms);
+        }
     }
 
-    fn restore_series(queue: &mut AttemptState) {
-        queue.duration.restored(&histogram::WORK);
-        queue.completion_delay.restored(&histogram::WORK);
-    }
-}
-
-impl Capabilities {
-    fn of(log: &AttemptLog) -> Self {
-        Self {
-            retries: log.attempt.is_some(),
-            durations: log.duration.is_some() || (log.started_at.is_some() && log.ended_at.is_some()),
-            delays: log.enqueued_at.is_some() && log.ended_at.is_some(),
-            reclaims: log.outcome.can_be(AttemptOutcome::Lost),
+    fn restore(state: &mut AttemptLogState, _: Attempts) {
+        for queue in state.log.series.values_mut() {
+            queue.duration.complete(&histogram::WORK);
+            queue.completion_delay.complete(&histogram::WORK);
         }
     }
 }
 
 impl AttemptState {
-    /// Attempts whose lease lapsed, so that the job was taken away.
+    /// Attempts that lost their job because the lease lapsed.
     #[must_use]
     pub fn reclaims(&self) -> u64 {
         self.outcomes.get(&AttemptOutcome::Lost).copied().unwrap_or(0)
-    }
-
-    fn count(&mut self, attempt: &Attempt) {
-        *self.outcomes.entry(attempt.outcome).or_default() += 1;
-        if attempt.number.is_some_and(|number| number > 1) {
-            self.retries += 1;
-        }
-        // How long a lost attempt worked is not known, only when its job was taken away.
-        if let (AttemptOutcome::Ok | AttemptOutcome::Error, Some(ms)) = (attempt.outcome, attempt.duration_ms)
-        {
-            self.duration.observe(&histogram::WORK, ms);
-        }
-        if let (AttemptOutcome::Ok, Some(ms)) = (attempt.outcome, attempt.delay_ms) {
-            self.completion_delay.observe(&histogram::WORK, ms);
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{LogKind, LogRow, LogState};
+use super::log::{LogKind, LogState};
 use crate::config::ControlTable;
 use crate::sample::Notification;
 
@@ -20,21 +20,9 @@ pub struct KindState {
     pub(crate) newest_id: Option<i64>,
 }
 
-impl LogRow for Notification {
-    fn id(&self) -> i64 {
-        self.id
-    }
-
-    fn label(&mut self) -> &mut String {
-        &mut self.kind
-    }
-}
-
 impl LogKind for ControlTable {
     type Series = KindState;
     type Overall = ();
-
-    fn overall(&self) {}
 
     fn declared(&self) -> Vec<&String> {
         self.kinds.iter().flatten().collect()
@@ -51,7 +39,7 @@ impl LogKind for ControlTable {
         kind.notifications += 1;
     }
 
-    fn start_series_over(kind: &mut KindState) {
-        kind.newest_id = None;
+    fn start_over(state: &mut ControlTableState) {
+        state.log.series.values_mut().for_each(|kind| kind.newest_id = None);
     }
 }

@@ -1,32 +1,15 @@
-//! Enqueue logs: how many jobs were put into each queue.
+//! Enqueue logs: enqueued jobs by queue.
 
-use super::log::{LogKind, LogRow, LogState};
+use super::log::{LogKind, LogState};
 use crate::config::EnqueueLog;
 use crate::sample::EnqueuedJob;
 
 /// The state of an enqueue-log target: jobs enqueued, by queue.
 pub type EnqueueLogState = LogState<EnqueueLog>;
 
-impl LogRow for EnqueuedJob {
-    fn id(&self) -> i64 {
-        self.id
-    }
-
-    fn label(&mut self) -> &mut String {
-        &mut self.queue
-    }
-}
-
 impl LogKind for EnqueueLog {
     type Series = u64;
     type Overall = ();
-
-    fn overall(&self) {}
-
-    /// The target's own name, unless the names of the queues come from the table.
-    fn declared(&self) -> Vec<&String> {
-        if self.queue_label.is_none() { vec![&self.target.name] } else { Vec::new() }
-    }
 
     fn has_queue_label(&self) -> bool {
         self.queue_label.is_some()

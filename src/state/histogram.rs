@@ -1,18 +1,18 @@
-//! A histogram as plain data. Values are whole ticks of a unit, so that sums are exact.
+//! Histograms as plain data. Values are whole ticks of a unit, so that sums are exact.
 //!
-//! Each observation is counted twice over: in one of the classic buckets, whose bounds are fixed, and
-//! in one of the native buckets, which Prometheus can read through protobuf only.
+//! Each observation is counted in a classic bucket, whose bounds are fixed, and in a native bucket, which
+//! Prometheus reads through protobuf only.
 
 use serde::{Deserialize, Serialize};
 
 use super::native_buckets::NativeBuckets;
 
-/// The buckets of a histogram family, and the unit its values are counted in.
+/// The classic buckets of a histogram family, and the unit of its values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Buckets {
     /// Upper bounds, ascending, in ticks; a value equal to a bound belongs to its bucket.
     pub bounds: &'static [u64],
-    /// How many ticks make one second.
+    /// Ticks per second.
     pub ticks_per_second: u32,
 }
 
@@ -25,8 +25,7 @@ impl Buckets {
     }
 }
 
-/// For the duration of steps and jobs, in milliseconds: from a query that found nothing to a
-/// nightly run.
+/// For durations of steps and jobs, in milliseconds: from a query without results to a nightly run.
 pub static WORK: Buckets = Buckets {
     bounds: &[
         5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000,
@@ -44,7 +43,7 @@ pub static SAMPLE: Buckets = Buckets {
     ticks_per_second: 1_000_000,
 };
 
-/// Counts by bucket. Which classic buckets is a constant of the family, not of the histogram.
+/// Counts by bucket. The bounds of the classic buckets are constants of the family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Observations in each classic bucket, not cumulative; one more than there are bounds.
@@ -73,13 +72,13 @@ impl Histogram {
         self.sum = self.sum.saturating_add(value);
     }
 
-    /// Makes a histogram that was saved fit to go on with: native buckets that do not hold what the
-    /// classic ones hold are made anew from those.
+    /// Completes a histogram that was saved: native buckets that do not match the classic ones are rebuilt from
+    /// them.
     ///
-    /// Counts stay what they were, so that no counter goes down. Where an old observation lies is
-    /// then known as well as the classic buckets tell: at their upper bounds, and of the last one,
-    /// which has none, just above its lower bound. What comes later is exact.
-    pub(super) fn restored(&mut self, buckets: &Buckets) {
+    /// The counts do not change, so that no counter goes down. Old observations move to the upper bounds of
+    /// their classic buckets, and those of the last one, which has none, to just above its lower bound. Later
+    /// observations are exact.
+    pub(super) fn complete(&mut self, buckets: &Buckets) {
         if self.native.is_sound() && self.native.count() == self.count() {
             return;
         }
@@ -99,7 +98,7 @@ impl Histogram {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "in a test a panic is how a failure is told")]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use proptest::prelude::*;
 
@@ -130,7 +129,7 @@ mod tests {
             let sum = values.iter().fold(0_u64, |sum, value| sum.saturating_add(*value));
             prop_assert_eq!(histogram.sum, sum);
             let before = histogram.clone();
-            histogram.restored(&WORK);
+            histogram.complete(&WORK);
             prop_assert_eq!(histogram, before, "what is whole is left as it is");
         }
     }
@@ -140,7 +139,7 @@ mod tests {
         let buckets = Buckets { bounds: &[0, 500, 1_000], ticks_per_second: 1_000 };
         let saved = r#"{"counts":[1,2,3,4],"sum":9000}"#;
         let mut histogram: Histogram = serde_json::from_str(saved).unwrap();
-        histogram.restored(&buckets);
+        histogram.complete(&buckets);
         assert_eq!((histogram.count(), histogram.sum), (10, 9_000));
         let mut expected = NativeBuckets::default();
         for (seconds, count) in [(0.0, 1), (0.5, 2), (1.0, 3), (1.001, 4)] {
@@ -169,7 +168,7 @@ mod tests {
             r#"{"schema":3,"zero":18446744073709551615,"buckets":{"1":5}}"#,
         ] {
             let mut histogram = Histogram { native: serde_json::from_str(native).unwrap(), ..whole.clone() };
-            histogram.restored(&WORK);
+            histogram.complete(&WORK);
             assert_eq!(histogram.native.count(), 4, "{native}");
             assert!(histogram.native.is_sound(), "{native}");
         }

@@ -1,10 +1,10 @@
-//! A bound on label values that come from a table.
+//! Label values from a table: at most so many are exported under their own name.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// The label value that stands for all values beyond the bound.
+/// The label value that replaces all values beyond the bound.
 pub const OTHER: &str = "other";
 
 /// The values of one label that are exported under their own name.
@@ -16,7 +16,7 @@ pub struct LabelValues {
 }
 
 impl LabelValues {
-    /// The value to export: itself while there is room, else [`OTHER`].
+    /// The value to export: the value itself if there is room, else [`OTHER`].
     pub fn admit<'a>(&mut self, value: &'a str, max: usize) -> &'a str {
         if self.admitted.contains(value) {
             value
@@ -29,13 +29,13 @@ impl LabelValues {
         }
     }
 
-    /// Admits the values of another set, whatever the bound: they are declared.
+    /// Admits the values of another set regardless of the bound, because they are declared.
     pub fn keep(&mut self, declared: Self) {
         self.admitted.extend(declared.admitted);
     }
 
-    /// Forgets the values that no longer occur, which makes room for others. For gauges only: a
-    /// counter keeps its series.
+    /// Forgets the values that no longer occur, to make room for others. For gauges only: a counter keeps its
+    /// series.
     pub fn retain(&mut self, occurs: impl Fn(&str) -> bool) {
         self.admitted.retain(|value| occurs(value));
     }

@@ -1,8 +1,6 @@
-//! Logs: each row counted once, under a bounded label, in a series that existed before its first row was
-//! counted.
+//! Logs: each row is counted once, under a bounded label, in a series that a scrape could see at 0 before.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -10,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
 use super::tail::{Progress, Reading, Stage, Tail, TailRow};
-use crate::sample::{LogSample, LogTable};
+use crate::sample::{Attempt, EnqueuedJob, LogSample, LogTable, Notification, StepEntry};
 use crate::statement::TailRequest;
 
 /// A row of a log.
 pub trait LogRow: Clone {
     /// The row's id.
     fn id(&self) -> i64;
-    /// Whether what the row tells of is still going on, so that it counts later.
+    /// Whether what the row records has not ended, so that it counts later.
     fn is_open(&self) -> bool {
         false
     }
@@ -25,34 +23,53 @@ pub trait LogRow: Clone {
     fn label(&mut self) -> &mut String;
 }
 
-/// Plain data that is part of a state.
-pub trait Data: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned {}
+/// Implements [`LogRow`] for rows with the field `id`, a label, and a flag where rows can be open.
+macro_rules! log_rows {
+    ($($Row:ident: $label:ident $(, open if $open:ident)?;)+) => {$(
+        impl LogRow for $Row {
+            fn id(&self) -> i64 {
+                self.id
+            }
 
-impl<T: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned> Data for T {}
+            $(fn is_open(&self) -> bool {
+                self.$open
+            })?
 
-/// A row that is part of a state while it waits.
-pub trait RowData: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwned {}
-
-impl<T: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwned> RowData for T {}
+            fn label(&mut self) -> &mut String {
+                &mut self.$label
+            }
+        }
+    )+};
+}
+log_rows! {
+    Attempt: queue;
+    EnqueuedJob: queue;
+    StepEntry: step, open if open;
+    Notification: kind;
+}
 
 /// A kind of log: what is counted of its rows.
-pub trait LogKind: LogTable<Row: RowData> {
+pub trait LogKind: LogTable<Row: LogRow + Serialize + DeserializeOwned> + Sized {
     /// The counters of one label value.
-    type Series: Data;
+    type Series: Default + Serialize + DeserializeOwned;
 
     /// What is known of the log as a whole.
-    type Overall: Data;
+    type Overall: Default + Serialize + DeserializeOwned;
 
     /// What is known of the log as a whole before the first sample.
-    fn overall(&self) -> Self::Overall;
-
-    /// The label values that are exported from the start, at 0. The first ones are the last that a bound on
-    /// their number leaves out.
-    fn declared(&self) -> Vec<&String>;
+    fn overall(&self) -> Self::Overall {
+        Self::Overall::default()
+    }
 
     /// Whether the values of the label `queue` come from the table.
     fn has_queue_label(&self) -> bool {
         false
+    }
+
+    /// The label values that are exported from the start, at 0. A bound on their number drops the last ones
+    /// first.
+    fn declared(&self) -> Vec<&String> {
+        if self.has_queue_label() { Vec::new() } else { vec![&self.target().name] }
     }
 
     /// How long a row without an end is believed to be open.
@@ -69,17 +86,12 @@ pub trait LogKind: LogTable<Row: RowData> {
     /// Counts a row.
     fn count(series: &mut Self::Series, row: &Self::Row);
 
-    /// The ids started over, and with them what is remembered by id.
-    fn start_over(_overall: &mut Self::Overall) {}
+    /// The ids started over: forgets what was remembered by id.
+    fn start_over(_state: &mut LogState<Self>) {}
 
-    /// The same for one series.
-    fn start_series_over(_series: &mut Self::Series) {}
-
-    /// Takes over what was saved; what is configured stays.
-    fn restore(_overall: &mut Self::Overall, _saved: Self::Overall) {}
-
-    /// Makes a series that was saved fit to go on with.
-    fn restore_series(_series: &mut Self::Series) {}
+    /// Completes a state whose series come from a file: takes what was saved of the log as a whole, and makes
+    /// the series usable. What is configured stays.
+    fn restore(_state: &mut LogState<Self>, _saved: Self::Overall) {}
 }
 
 /// The state of a log target.
@@ -96,24 +108,17 @@ pub struct LogState<K: LogKind> {
     pub labelled: bool,
 }
 
-impl<K: LogKind> Default for LogState<K> {
-    fn default() -> Self {
-        Self { log: Log::default(), overall: K::Overall::default(), labelled: false }
-    }
-}
-
 impl<K: LogKind> LogState<K> {
-    /// The state before the first sample: declared label values are there, at 0.
+    /// The state before the first sample: the declared label values, at 0.
     pub fn new(kind: &K, max_label_values: usize) -> Self {
         let log = Log::new(kind.declared(), max_label_values);
         Self { log, overall: kind.overall(), labelled: kind.has_queue_label() }
     }
 
-    /// Takes over what was saved; label values that are declared since then are there, at 0.
+    /// Takes over what was saved. Label values declared since then are there, at 0.
     pub(super) fn restore(&mut self, saved: Self) {
-        K::restore(&mut self.overall, saved.overall);
         self.log.restore(saved.log);
-        self.log.series.values_mut().for_each(K::restore_series);
+        K::restore(self, saved.overall);
     }
 
     /// What the next sample has to ask for.
@@ -123,42 +128,14 @@ impl<K: LogKind> LogState<K> {
 
     pub(super) fn apply(&mut self, kind: &K, sample: LogSample<K::Row>, max_label_values: usize) -> Progress {
         let reading = Reading::of(kind.target(), kind.late_window(), kind.open_window(), kind.batch_size());
-        let limits = Limits { reading, max_label_values };
         let overall = &mut self.overall;
         K::observe(overall, &sample);
         let remember = |series: &mut K::Series, row: &K::Row| kind.remember(overall, series, row);
-        let progress = self.log.apply(sample, limits, remember, K::count);
+        let progress = self.log.apply(sample, reading, max_label_values, remember, K::count);
         if progress.reset {
-            K::start_over(&mut self.overall);
-            self.log.series.values_mut().for_each(K::start_series_over);
+            K::start_over(self);
         }
         progress
-    }
-}
-
-/// The state of a log of any kind.
-pub trait AnyLog {
-    /// Rows that became visible after a higher id was read.
-    fn late_rows(&self) -> u64;
-
-    /// The bound on the label values.
-    fn labels(&self) -> &LabelValues;
-
-    /// Whether the values of the label `queue` come from the table.
-    fn has_queue_label(&self) -> bool;
-}
-
-impl<K: LogKind> AnyLog for LogState<K> {
-    fn late_rows(&self) -> u64 {
-        self.log.late_rows
-    }
-
-    fn labels(&self) -> &LabelValues {
-        &self.log.labels
-    }
-
-    fn has_queue_label(&self) -> bool {
-        self.labelled
     }
 }
 
@@ -173,20 +150,21 @@ pub struct Log<R, S> {
     pub labels: LabelValues,
     /// Rows that became visible after a higher id was read.
     pub late_rows: u64,
-    /// Rows that were read while they were open, as they were then.
+    /// Open rows, as they were when they were read.
     pub open: Vec<R>,
-    /// Rows whose label value was new in the last sample. Their series are exported at 0 first, for an
-    /// interval of the target, so that a scrape sees the 0 and `increase()` sees the rows.
+    /// Rows whose label value was new in the last sample. Their series are exported at 0 for one interval first,
+    /// so that a scrape sees the 0 and `increase()` sees the rows.
     deferred: Vec<R>,
-    /// Whether the next sample comes an interval after the last one. Not saved: the first sample of a
-    /// new process, like that of a new configuration, comes at once.
+    /// Whether the next sample comes an interval after the last one. Not saved: the first sample of a new
+    /// process or a new configuration comes at once.
     #[serde(skip)]
     in_pace: bool,
 }
 
-impl<R, S> Default for Log<R, S> {
-    fn default() -> Self {
-        Self {
+impl<R: LogRow, S: Default> Log<R, S> {
+    /// A log with its declared label values, at 0.
+    pub fn new<'a>(declared: impl IntoIterator<Item = &'a String>, max_label_values: usize) -> Self {
+        let mut log = Self {
             tail: Tail::default(),
             series: BTreeMap::new(),
             labels: LabelValues::default(),
@@ -194,21 +172,14 @@ impl<R, S> Default for Log<R, S> {
             open: Vec::new(),
             deferred: Vec::new(),
             in_pace: false,
-        }
-    }
-}
-
-impl<R: LogRow, S: Default> Log<R, S> {
-    /// A log whose declared label values are there before the first sample, at 0.
-    pub fn new<'a>(declared: impl IntoIterator<Item = &'a String>, max_label_values: usize) -> Self {
-        let mut log = Self::default();
+        };
         for value in declared {
             log.admit(&mut value.clone(), max_label_values);
         }
         log
     }
 
-    /// Takes over what was saved; the declared label values of this log stay, at 0 where they are new.
+    /// Takes over what was saved. The declared label values of this log stay, at 0 if they are new.
     pub fn restore(&mut self, saved: Self) {
         let declared = std::mem::replace(self, saved);
         for (value, series) in declared.series {
@@ -218,17 +189,18 @@ impl<R: LogRow, S: Default> Log<R, S> {
         self.interrupt();
     }
 
-    /// The next sample comes at once, however shortly after the last one: it counts no rows that wait.
+    /// The next sample may come shortly after the last one, and counts no rows that wait.
     pub fn interrupt(&mut self) {
         self.in_pace = false;
     }
 
-    /// Takes what one sample read. `remember` is given each row once, whether or not it is counted;
-    /// `count` is given each row that counts, at once or with a later sample.
+    /// Takes what one sample read. `remember` gets each row once, counted or not; `count` gets each row that
+    /// counts, at once or with a later sample.
     pub fn apply(
         &mut self,
         sample: LogSample<R>,
-        limits: Limits,
+        reading: Reading,
+        max_label_values: usize,
         mut remember: impl FnMut(&mut S, &R),
         count: impl Fn(&mut S, &R),
     ) -> Progress {
@@ -242,7 +214,7 @@ impl<R: LogRow, S: Default> Log<R, S> {
         let LogSample { now_ms, bounds, rows, foreign, lock_held: _ } = sample;
         let rows = in_order(rows, foreign);
         let seen: Vec<TailRow> = rows.iter().map(|(seen, _)| *seen).collect();
-        let mut progress = self.tail.accept(&seen, bounds, now_ms, limits.reading);
+        let mut progress = self.tail.accept(&seen, bounds, now_ms, reading);
         self.late_rows += progress.late;
         for (position, (_, row)) in rows.into_iter().enumerate() {
             let Some(mut row) = row else {
@@ -253,7 +225,7 @@ impl<R: LogRow, S: Default> Log<R, S> {
             if !counts && !is_open && !from_the_end {
                 continue; // read before
             }
-            let first_seen = self.admit(row.label(), limits.max_label_values);
+            let first_seen = self.admit(row.label(), max_label_values);
             let waits = first_seen || self.deferred.iter_mut().any(|other| other.label() == row.label());
             self.open.retain(|other| other.id() != row.id());
             let Some(series) = self.series.get_mut(row.label()) else {
@@ -268,14 +240,14 @@ impl<R: LogRow, S: Default> Log<R, S> {
                 count(series, &row);
             }
         }
-        // Last, because a row that is given up may be among the rows once more.
+        // Last, because a row that is given up may be among the rows again.
         self.open.retain(|row| !progress.stale.contains(&row.id()));
         self.in_pace = true;
         progress.waits = !self.deferred.is_empty();
         progress
     }
 
-    /// Replaces a label value by the one to export; whether its series are new with this call.
+    /// Replaces a label value by the one to export. Returns whether this call added its series.
     fn admit(&mut self, value: &mut String, max_label_values: usize) -> bool {
         let exported = self.labels.admit(value, max_label_values);
         if exported != value.as_str() {
@@ -289,7 +261,7 @@ impl<R: LogRow, S: Default> Log<R, S> {
     }
 }
 
-/// The rows of the target and the foreign ones between them, ascending by id.
+/// The rows of the target and the foreign rows, ascending by id.
 fn in_order<R: LogRow>(rows: Vec<R>, foreign: Vec<i64>) -> Vec<(TailRow, Option<R>)> {
     let rows = rows.into_iter().map(|row| {
         let stage = if row.is_open() { Stage::Open } else { Stage::Over };
@@ -299,13 +271,4 @@ fn in_order<R: LogRow>(rows: Vec<R>, foreign: Vec<i64>) -> Vec<(TailRow, Option<
     let mut all: Vec<(TailRow, Option<R>)> = rows.chain(foreign).collect();
     all.sort_by_key(|(seen, _)| seen.id);
     all
-}
-
-/// The limits that hold for a log target.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// How the log is read.
-    pub reading: Reading,
-    /// How many label values are exported under their own name.
-    pub max_label_values: usize,
 }

@@ -1,4 +1,4 @@
-//! The state: plain data that samples change and that the exposition reads.
+//! The state: plain data that samples change and the exposition reads.
 
 mod attempt_log;
 mod control_table;
@@ -19,7 +19,7 @@ pub use control_table::{ControlTableState, KindState};
 pub use enqueue_log::EnqueueLogState;
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
-pub use log::{AnyLog, Limits, Log, LogKind, LogRow, LogState};
+pub use log::{Log, LogKind, LogRow, LogState};
 pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
@@ -40,7 +40,7 @@ use crate::sample::Sample;
 use crate::source::dialect;
 use crate::statement::{Dialect, TailRequest};
 
-/// The state that samplers write and scrapes read. Nobody holds it across a wait.
+/// The state that samplers write and scrapes read. No lock on it is held across a wait.
 pub type SharedState = Arc<RwLock<State>>;
 
 /// Everything the exporter knows.
@@ -48,9 +48,9 @@ pub type SharedState = Arc<RwLock<State>>;
 pub struct State {
     /// In the order of the configuration.
     pub sources: Vec<SourceState>,
-    /// How saving goes; `None` without a state file.
+    /// Whether the state is saved; `None` without a state file.
     pub saving: Option<SavingState>,
-    /// How reading the configuration goes.
+    /// Whether the configuration was accepted.
     pub config: ConfigState,
     /// Age past which the gauges of a target are withdrawn; as configured.
     #[serde(skip)]
@@ -60,21 +60,21 @@ pub struct State {
     pub config_yaml: String,
 }
 
-/// How reading the configuration goes.
+/// Whether the configuration was accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigState {
-    /// Whether it could be taken over the last time that it was read.
+    /// Whether the last configuration that was read was accepted.
     pub successful: bool,
-    /// When it was last taken over, by the exporter's clock, in milliseconds since the epoch.
+    /// When one was last accepted, by the exporter's clock, in milliseconds since the epoch.
     pub last_success_ms: i64,
 }
 
-/// How saving the state goes.
+/// Whether the state is saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavingState {
-    /// Whether the last save, or the reading before the first, went well.
+    /// Whether the last save succeeded; before the first, whether reading did.
     pub successful: bool,
-    /// When a save last went well, by the exporter's clock, in milliseconds since the epoch.
+    /// When a save last succeeded, by the exporter's clock, in milliseconds since the epoch.
     pub last_success_ms: Option<i64>,
 }
 
@@ -83,10 +83,10 @@ pub struct SavingState {
 pub struct SourceState {
     /// The value of the label `source`.
     pub name: String,
-    /// Which kind of database it is; as configured.
+    /// The SQL dialect of the database; as configured.
     #[serde(skip)]
     pub dialect: Dialect,
-    /// Whether the database answered the last time it was asked; `None` before the first time.
+    /// Whether the database answered the last time it was queried; `None` before the first query.
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
     pub clock_skew_ms: Option<i64>,
@@ -102,15 +102,20 @@ pub struct SourceState {
 pub struct TargetState {
     /// The target's name.
     pub name: String,
-    /// How sampling it goes.
+    /// Successes and failures of its samples.
     pub sampling: SamplingState,
-    /// What the samples said.
+    /// What its samples found.
     pub data: TargetData,
 }
 
+/// The state, the configuration and a sample of a target are not all of the same kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it belongs to another kind of target")]
+pub struct AnotherKind;
+
 macro_rules! target_data {
     ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
-        /// What the samples of a target said.
+        /// What the samples of a target found.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         pub enum TargetData {
             /// A queue table.
@@ -136,27 +141,49 @@ macro_rules! target_data {
                 }
             }
 
-            /// The data of a log; `None` for a queue.
+            /// Log rows that became visible after a higher id was read; `None` for a queue.
             #[must_use]
-            pub fn as_log(&self) -> Option<&dyn AnyLog> {
+            pub const fn late_rows(&self) -> Option<u64> {
                 match self {
                     Self::Queue(_) => None,
-                    $(Self::$Kind(log) => Some(log),)+
+                    $(Self::$Kind(state) => Some(state.log.late_rows),)+
+                }
+            }
+
+            /// The bound on the label values.
+            #[must_use]
+            pub const fn labels(&self) -> &LabelValues {
+                match self {
+                    Self::Queue(queue) => &queue.labels,
+                    $(Self::$Kind(state) => &state.log.labels,)+
+                }
+            }
+
+            /// Whether the values of the label `queue` come from the table.
+            #[must_use]
+            pub const fn has_queue_label(&self) -> bool {
+                match self {
+                    Self::Queue(queue) => queue.labelled,
+                    $(Self::$Kind(state) => state.labelled,)+
                 }
             }
         }
 
         impl TargetState {
-            /// Takes over what was saved of this target; data of another kind changes nothing.
-            pub fn restore(&mut self, saved: TargetData) {
+            /// Takes over what was saved of this target.
+            ///
+            /// # Errors
+            /// When it is the data of another kind of target; nothing is changed then.
+            pub fn restore(&mut self, saved: TargetData) -> Result<(), AnotherKind> {
                 match (&mut self.data, saved) {
                     (TargetData::Queue(state), TargetData::Queue(saved)) => state.restore(saved),
                     $((TargetData::$Kind(state), TargetData::$Kind(saved)) => state.restore(saved),)+
-                    _another_kind => {}
+                    _ => return Err(AnotherKind),
                 }
+                Ok(())
             }
 
-            /// The next sample comes at once, however shortly after the last one.
+            /// The next sample may come shortly after the last one.
             pub fn interrupt(&mut self) {
                 match &mut self.data {
                     TargetData::Queue(_) => {}
@@ -165,37 +192,41 @@ macro_rules! target_data {
             }
 
             /// What the next sample has to ask for.
-            #[must_use]
-            pub fn request(&self, target: TargetConfig<'_>) -> TailRequest {
+            ///
+            /// # Errors
+            /// When the target is configured as another kind.
+            pub fn request(&self, target: TargetConfig<'_>) -> Result<TailRequest, AnotherKind> {
                 match (&self.data, target) {
-                    $((TargetData::$Kind(state), TargetConfig::$Kind(log)) => state.request(log),)+
-                    _queue_or_another_kind => TailRequest::Head,
+                    (TargetData::Queue(_), TargetConfig::Queue(_)) => Ok(TailRequest::Head),
+                    $((TargetData::$Kind(state), TargetConfig::$Kind(log)) => Ok(state.request(log)),)+
+                    _ => Err(AnotherKind),
                 }
             }
 
-            /// Takes a good sample that [`SamplingState::good`] has counted. A sample of another kind than
-            /// the target changes nothing.
+            /// Takes a good sample that [`SamplingState::good`] has counted.
+            ///
+            /// # Errors
+            /// When target and sample are not both of the kind of this state; nothing is changed then.
             pub fn apply(
                 &mut self,
                 target: TargetConfig<'_>,
                 sample: Sample,
                 max_label_values: usize,
-            ) -> Progress {
+            ) -> Result<Progress, AnotherKind> {
                 match (&mut self.data, target, sample) {
                     (TargetData::Queue(state), TargetConfig::Queue(_), Sample::Queue(sample)) => {
                         state.apply(sample, self.sampling.last_good, max_label_values);
-                        Progress::default()
+                        Ok(Progress::default())
                     }
                     $((TargetData::$Kind(state), TargetConfig::$Kind(log), Sample::$Kind(sample)) => {
-                        state.apply(log, sample, max_label_values)
+                        Ok(state.apply(log, sample, max_label_values))
                     })+
-                    _another_kind => Progress::default(),
+                    _ => Err(AnotherKind),
                 }
             }
         }
     };
 }
-// The arms for one kind each are made from the list, so that none can be forgotten.
 for_each_log_kind!(target_data);
 
 impl State {
@@ -221,7 +252,7 @@ impl State {
             saving: None,
             config: ConfigState::default(),
             stale_after: config.global.stale_after,
-            // A defect is shown to whoever asks for the configuration, and hinders nothing else.
+            // A defect here only affects the page of the configuration, and is shown there.
             config_yaml: config.to_yaml().unwrap_or_else(|error| format!("# {error}\n")),
         }
     }
@@ -232,12 +263,12 @@ impl State {
         self.sources.iter().find(|source| source.name == name)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn source_mut(&mut self, name: &str) -> Option<&mut SourceState> {
         self.sources.iter_mut().find(|source| source.name == name)
     }
 
-    /// Whether each target was sampled at least once, well or not.
+    /// Whether each target was sampled at least once, successfully or not.
     #[must_use]
     pub fn first_pass_done(&self) -> bool {
         self.sources.iter().flat_map(|source| &source.targets).all(|target| target.sampling.attempted())
@@ -245,26 +276,10 @@ impl State {
 }
 
 impl TargetData {
-    /// Whether it must survive a restart: what is counted, not what is looked up anew.
+    /// Whether it must survive a restart: counters must, gauges are measured again.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
         if let Self::Queue(queue) = self { queue.reclaims.is_some() } else { true }
-    }
-
-    /// The bound on the label values.
-    #[must_use]
-    pub fn labels(&self) -> Option<&LabelValues> {
-        if let Self::Queue(queue) = self { Some(&queue.labels) } else { self.as_log().map(AnyLog::labels) }
-    }
-
-    /// Whether the values of the label `queue` come from the table.
-    #[must_use]
-    pub fn has_queue_label(&self) -> bool {
-        if let Self::Queue(queue) = self {
-            queue.labelled
-        } else {
-            self.as_log().is_some_and(AnyLog::has_queue_label)
-        }
     }
 }
 

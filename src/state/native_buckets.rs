@@ -1,9 +1,8 @@
-//! The buckets of a native histogram as plain data: sparse, and so many that a quantile is exact to a
-//! few per cent.
+//! Native buckets as plain data: sparse, and fine enough for quantiles that are exact to a few per cent.
 //!
 //! Bucket `i` of schema `s` holds the values above `2^((i - 1) / 2^s)` seconds, up to and including
-//! `2^(i / 2^s)`. Every second bound of a schema is one of the next coarser schema too, so that buckets
-//! can be merged in pairs, and nothing has to be known of the observations.
+//! `2^(i / 2^s)`. Every second bound of a schema is also one of the next coarser schema, so that buckets can be
+//! merged in pairs without knowing the observations.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +14,12 @@ const FINEST: i8 = 3;
 /// The coarsest schema that Prometheus reads. Each bound is 65 536 times the one before.
 const COARSEST: i8 = -4;
 
-/// The most buckets in use at a time; merging keeps to it. A hundred of the finest schema reach from
+/// The most buckets in use; beyond it buckets are merged. A hundred buckets of the finest schema reach from
 /// 1 ms to 5.8 s, and of the next one to nine hours.
 const MAX_BUCKETS: usize = 100;
 
-/// No index of a duration is farther from 0 than this, in any schema: 2^64 ticks are less than
-/// 2^64 s, and one tick is more than 2^-64 s.
+/// The greatest distance of an index from 0, in any schema: 2^64 ticks are less than 2^64 s, and one tick is
+/// more than 2^-64 s.
 const MAX_INDEX: u32 = 64 << FINEST;
 
 /// Counts by bucket, at the finest resolution that the bound on their number allows.
@@ -65,7 +64,7 @@ impl NativeBuckets {
         self.buckets.values().fold(self.zero, |sum, count| sum.saturating_add(*count))
     }
 
-    /// Whether observations can have led to this: what comes from a file may be anything.
+    /// Whether observations can have led to this. A file may hold anything.
     pub(super) fn is_sound(&self) -> bool {
         (COARSEST..=FINEST).contains(&self.schema)
             && self.buckets.len() <= MAX_BUCKETS
@@ -84,14 +83,14 @@ fn finest_index(seconds: f64) -> i32 {
     (seconds.log2() * f64::from(1_u8 << FINEST)).ceil() as i32
 }
 
-/// The bucket that holds this one, so many schemas further down: the index halved each time, upwards.
+/// The bucket that holds this one, so many schemas coarser: the index is halved each time and rounded up.
 fn coarser(index: i32, steps: u8) -> i32 {
     (index + (1 << steps) - 1) >> steps
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a panic is how a failure is told")]
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
     use prometheus_client::encoding::prometheus_protobuf::{self, prometheus_data_model as proto};
     use prometheus_client::metrics::histogram::{Histogram, NativeHistogramConfig};

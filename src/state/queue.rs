@@ -1,4 +1,4 @@
-//! What is exported about a queue: the facts of its last sample.
+//! Queues: the gauges of the last sample, and reclaims counted over all samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,26 +11,25 @@ use super::reclaims::Reclaims;
 use crate::config::{Queue, QueueObjectives};
 use crate::sample::{QueueFacts, QueueSample};
 
-/// The state of a queue target. What a sample looks up anew is not saved.
+/// The state of a queue target. What each sample measures again is not saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueState {
-    /// By value of the label `queue`; those of the last sample only, so that a queue without rows
-    /// is no longer exported.
+    /// The queues of the last sample, by value of the label `queue`. A queue without rows is not exported.
     #[serde(skip)]
     pub queues: BTreeMap<String, QueueFacts>,
     /// Bounds the values of the label.
     #[serde(skip)]
     pub labels: LabelValues,
-    /// How the queues went of late.
+    /// The last hour of the queues.
     #[serde(skip)]
     pub trends: Trends,
     /// Jobs claimed again after their lease lapsed; `None` when the mapping names no id.
     pub reclaims: Option<Reclaims>,
-    /// Whether the label's values come from the table; else its one value is the target's name. As
+    /// Whether the values of the label come from the table; otherwise the only one is the target's name. As
     /// configured.
     #[serde(skip)]
     pub labelled: bool,
-    /// What the queues are meant to keep to; as configured.
+    /// The objectives of the queues; as configured.
     #[serde(skip)]
     pub objectives: QueueObjectives,
 }
@@ -50,7 +49,7 @@ impl QueueState {
         Self { reclaims, labelled, objectives: queue.objectives, ..Self::default() }
     }
 
-    /// Takes over what was saved, if it is still counted.
+    /// Takes over what was saved, if reclaims are still counted.
     pub(super) fn restore(&mut self, saved: Self) {
         if let (Some(reclaims), Some(saved)) = (&mut self.reclaims, saved.reclaims) {
             *reclaims = saved;
@@ -62,39 +61,17 @@ impl QueueState {
         let QueueSample { queues: sampled, claims, .. } = sample;
         if let (Some(reclaims), Some(claims)) = (&mut self.reclaims, claims) {
             reclaims.declare(sampled.keys(), max_label_values);
-            reclaims.apply(claims, max_label_values);
+            reclaims.apply(&claims, max_label_values);
         }
         self.labels.retain(|value| sampled.contains_key(value));
         self.queues.clear();
         for (queue, facts) in sampled {
             let queue = self.labels.admit(&queue, max_label_values).to_owned();
-            self.queues.entry(queue).or_default().absorb(facts);
+            self.queues.entry(queue).or_default().add(facts);
         }
         if let Some(at) = at {
-            // One more for those that share the value `other`.
+            // One more for the queues that share the value `other`.
             self.trends.record(&self.queues, at, max_label_values.saturating_add(1));
         }
-    }
-}
-
-impl QueueFacts {
-    /// Adds another queue's facts: counts add up, ages take the highest.
-    fn absorb(&mut self, other: Self) {
-        let add = |mine: &mut Option<u64>, theirs: Option<u64>| {
-            *mine = match (*mine, theirs) {
-                (Some(mine), Some(theirs)) => Some(mine + theirs),
-                (mine, theirs) => mine.or(theirs),
-            };
-        };
-        for (state, jobs) in other.jobs {
-            *self.jobs.entry(state).or_default() += jobs;
-        }
-        add(&mut self.expired_leases, other.expired_leases);
-        add(&mut self.retrying_jobs, other.retrying_jobs);
-        add(&mut self.future_timestamp_rows, other.future_timestamp_rows);
-        self.oldest_ready_age_ms = self.oldest_ready_age_ms.max(other.oldest_ready_age_ms);
-        self.oldest_expired_lease_ms = self.oldest_expired_lease_ms.max(other.oldest_expired_lease_ms);
-        self.longest_running_ms = self.longest_running_ms.max(other.longest_running_ms);
-        self.max_attempts = self.max_attempts.max(other.max_attempts);
     }
 }

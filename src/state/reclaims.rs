@@ -1,11 +1,11 @@
-//! Jobs that were claimed again after their lease lapsed, told from two samples of a queue whose
-//! table keeps no history.
+//! Reclaims: jobs that were claimed again after their lease lapsed, found by comparing samples of a queue
+//! whose table keeps no history.
 //!
-//! What is counted was seen: a job with a lapsed lease in one sample and more claims in a later one.
-//! A job that lapsed, or was claimed again and done, between two samples leaves no trace, so the
-//! count is a lower bound; where there is an attempt history, that is exact.
+//! A reclaim is a job with a lapsed lease in one sample and more claims in a later one. A job that lapsed, or
+//! was reclaimed and finished, between two samples leaves no trace, so the count is a lower bound. An attempt
+//! history is exact.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::labels::LabelValues;
 use crate::limits::CLAIMS_PER_SAMPLE;
 use crate::sample::Claim;
 
-/// The jobs followed at most; the longest followed are let go first.
+/// The most jobs that are followed; beyond it the longest followed are dropped.
 const MOST_FOLLOWED: usize = 4 * CLAIMS_PER_SAMPLE;
 
 /// The count, and the jobs that are followed.
@@ -22,20 +22,20 @@ pub struct Reclaims {
     /// By value of the label `queue`.
     pub counts: BTreeMap<String, u64>,
     labels: LabelValues,
-    /// Lapsed leases, the first seen first.
+    /// Jobs with a lapsed lease, the first seen first.
     followed: Vec<Followed>,
 }
 
-/// A job whose lease was found lapsed.
+/// A job whose lease has lapsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Followed {
     id: String,
-    /// How often it had been claimed then.
+    /// How often it had been claimed when the lease lapsed.
     attempts: u64,
 }
 
 impl Reclaims {
-    /// Counts from 0 for these queues.
+    /// Starts the counts of these queues at 0.
     pub(super) fn declare<'a>(&mut self, queues: impl IntoIterator<Item = &'a String>, max: usize) {
         for queue in queues {
             let queue = self.labels.admit(queue, max).to_owned();
@@ -44,37 +44,25 @@ impl Reclaims {
     }
 
     /// Takes the claimed jobs of a sample.
-    pub(super) fn apply(&mut self, claims: Vec<Claim>, max_label_values: usize) {
-        // A full list may lack a job that is followed, and what became of that one is not known.
+    pub(super) fn apply(&mut self, claims: &[Claim], max_label_values: usize) {
+        // A full list may lack a job that is followed; what became of that job is unknown.
         let is_complete = claims.len() < CLAIMS_PER_SAMPLE;
-        let listed: BTreeSet<String> = claims.iter().map(|claim| claim.id.clone()).collect();
-        let mut followed: HashMap<String, u64> = HashMap::new();
-        let mut order = Vec::with_capacity(self.followed.len());
-        for Followed { id, attempts } in std::mem::take(&mut self.followed) {
-            // A job that is not listed waits to be claimed, or is gone.
-            if is_complete || listed.contains(&id) {
-                order.push(id.clone());
-                followed.insert(id, attempts);
-            }
-        }
-        for claim in claims {
-            if let Some(before) = followed.remove(&claim.id)
-                && claim.attempts > before
-            {
+        let listed: HashMap<&str, &Claim> = claims.iter().map(|claim| (claim.id.as_str(), claim)).collect();
+        let before: HashSet<String> = self.followed.iter().map(|job| job.id.clone()).collect();
+        self.followed.retain_mut(|job| {
+            let Some(claim) = listed.get(job.id.as_str()) else {
+                return is_complete; // it is waiting to be claimed, or is gone
+            };
+            if claim.attempts > job.attempts {
                 let queue = self.labels.admit(&claim.queue, max_label_values).to_owned();
                 *self.counts.entry(queue).or_default() += 1;
             }
-            // A heartbeat that came late leaves a live lease of the same claim: nothing to follow.
-            if claim.lapsed {
-                order.push(claim.id.clone());
-                followed.insert(claim.id, claim.attempts);
-            }
-        }
-        // A job that is still followed keeps its place.
-        self.followed = order
-            .into_iter()
-            .filter_map(|id| followed.remove(&id).map(|attempts| Followed { id, attempts }))
-            .collect();
+            job.attempts = claim.attempts;
+            // After a late heartbeat the same claim has a live lease, and there is nothing to follow.
+            claim.lapsed
+        });
+        let new = claims.iter().filter(|claim| claim.lapsed && !before.contains(&claim.id));
+        self.followed.extend(new.map(|claim| Followed { id: claim.id.clone(), attempts: claim.attempts }));
         let excess = self.followed.len().saturating_sub(MOST_FOLLOWED);
         self.followed.drain(..excess);
     }
@@ -93,7 +81,7 @@ mod tests {
         let mut reclaims = Reclaims::default();
         reclaims.declare([&"q".to_owned()], 10);
         for sample in samples {
-            reclaims.apply(sample.to_vec(), 10);
+            reclaims.apply(sample, 10);
         }
         reclaims.counts.values().sum()
     }
@@ -134,9 +122,9 @@ mod tests {
     fn the_jobs_that_are_followed_are_bounded() {
         let mut reclaims = Reclaims::default();
         for round in 0..6 {
-            let lapsed =
+            let lapsed: Vec<Claim> =
                 (0..CLAIMS_PER_SAMPLE - 1).map(|n| claim(&format!("{round} {n}"), 1, true)).collect();
-            reclaims.apply(lapsed, 10);
+            reclaims.apply(&lapsed, 10);
         }
         assert_eq!(reclaims.followed.len(), MOST_FOLLOWED);
         assert_eq!(reclaims.followed.last().map(|job| job.id.as_str()), Some("5 998"), "the newest are kept");

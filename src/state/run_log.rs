@@ -1,4 +1,4 @@
-//! Run logs: counters and histograms by step, and what the newest rows say.
+//! Run logs: counters and histograms by step, and facts of the newest rows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use super::log::{LogKind, LogRow, LogState};
+use super::log::{LogKind, LogState};
 use super::recent::Runs;
-use crate::config::{Outcome, OutcomeWord, RunLog, RunLogObjectives};
+use crate::config::{Outcome, RunLog, RunLogObjectives};
 use crate::sample::{LogSample, StepEntry};
 
 /// The state of a run-log target, by step.
@@ -17,15 +17,15 @@ pub type RunLogState = LogState<RunLog>;
 /// What is known of a run log as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// Runs skipped since the last one that was not; `None` while no run was seen.
+    /// Runs skipped since the last one that was not; `None` before the first run.
     pub consecutive_skips: Option<u64>,
-    /// The last runs, those of a log without a run step being its rows.
+    /// The last runs; in a log without a run step, each row is one.
     #[serde(skip)]
     pub runs: Runs,
-    /// The id of the newest run's row: one that comes late says nothing about the runs after it.
+    /// The id of the newest run's row. Late rows do not change [`Self::consecutive_skips`].
     newest_run_id: Option<i64>,
-    /// The application lock; `None` when none is configured. Not saved: nobody looked while the
-    /// exporter was down.
+    /// The application lock; `None` when none is configured. Not saved: it was not watched while the exporter
+    /// was down.
     #[serde(skip)]
     pub lock: Option<LockState>,
     /// The step that stands for the whole run; as configured.
@@ -47,31 +47,31 @@ pub struct RunSummary {
 pub struct StepState {
     /// Rows by outcome.
     pub outcomes: BTreeMap<Outcome, u64>,
-    /// Durations, skipped rows left out.
+    /// Durations, without skipped rows.
     pub duration: Histogram,
     /// Candidates found.
     pub candidates: u64,
     /// Start of the newest row, skipped ones included, ms since the epoch.
     pub last_start_ms: Option<i64>,
-    /// End of the newest row that went well, ms since the epoch.
+    /// End of the newest row that is ok or a warning, ms since the epoch.
     pub last_success_ms: Option<i64>,
     /// End of the newest row that is an error, ms since the epoch.
     #[serde(default)]
     pub last_error_ms: Option<i64>,
-    /// The ids of the first two rows: the newest row is the one with the highest id, whatever its times.
+    /// The ids of the rows of the first two times: the newest row has the highest id, whatever its times.
     newest_ids: (Option<i64>, Option<i64>),
-    /// The id of the third.
+    /// The id of the row of the third time.
     #[serde(default)]
     newest_error_id: Option<i64>,
 }
 
-/// The application lock, as far as samples can tell.
+/// The application lock, as the samples found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockState {
-    /// Whether somebody held it at the last sample.
+    /// Whether it was held at the last sample.
     pub held: bool,
-    /// For how long every sample has found it held, by the database's clock, in milliseconds. Runs
-    /// that follow each other between two samples look like one.
+    /// How long every sample has found it held, by the database's clock, in milliseconds. Consecutive runs
+    /// between two samples look like one.
     pub held_ms: u64,
     /// When it was first found held, ms since the epoch.
     since_ms: Option<i64>,
@@ -80,7 +80,7 @@ pub struct LockState {
 impl Default for StepState {
     fn default() -> Self {
         Self {
-            outcomes: Outcome::ALL.iter().map(|outcome| (*outcome, 0)).collect(),
+            outcomes: Outcome::ALL.map(|outcome| (outcome, 0)).into(),
             duration: Histogram::new(&histogram::WORK),
             candidates: 0,
             last_start_ms: None,
@@ -89,20 +89,6 @@ impl Default for StepState {
             newest_ids: (None, None),
             newest_error_id: None,
         }
-    }
-}
-
-impl LogRow for StepEntry {
-    fn id(&self) -> i64 {
-        self.id
-    }
-
-    fn is_open(&self) -> bool {
-        self.open
-    }
-
-    fn label(&mut self) -> &mut String {
-        &mut self.step
     }
 }
 
@@ -142,28 +128,30 @@ impl LogKind for RunLog {
     }
 
     fn count(step: &mut StepState, entry: &StepEntry) {
-        step.count(entry);
+        *step.outcomes.entry(entry.outcome).or_default() += 1;
+        if entry.outcome != Outcome::Skipped
+            && let Some(duration_ms) = entry.duration_ms
+        {
+            step.duration.observe(&histogram::WORK, duration_ms);
+        }
+        step.candidates = step.candidates.saturating_add(entry.candidates.unwrap_or(0));
     }
 
-    /// A row is the newest one again although the ids before were higher. What the rows before said stays
-    /// until there is a newer one.
-    fn start_over(runs: &mut RunSummary) {
-        runs.runs.start_over();
-        runs.newest_run_id = None;
+    /// The next row is the newest one although earlier ids were higher. What the earlier rows said stays
+    /// until then.
+    fn start_over(state: &mut RunLogState) {
+        state.overall.runs.start_over();
+        state.overall.newest_run_id = None;
+        for step in state.log.series.values_mut() {
+            step.newest_ids = (None, None);
+            step.newest_error_id = None;
+        }
     }
 
-    fn start_series_over(step: &mut StepState) {
-        step.newest_ids = (None, None);
-        step.newest_error_id = None;
-    }
-
-    fn restore(runs: &mut RunSummary, saved: RunSummary) {
-        runs.consecutive_skips = saved.consecutive_skips;
-        runs.newest_run_id = saved.newest_run_id;
-    }
-
-    fn restore_series(step: &mut StepState) {
-        step.duration.restored(&histogram::WORK);
+    fn restore(state: &mut RunLogState, saved: RunSummary) {
+        state.overall.consecutive_skips = saved.consecutive_skips;
+        state.overall.newest_run_id = saved.newest_run_id;
+        state.log.series.values_mut().for_each(|step| step.duration.complete(&histogram::WORK));
     }
 }
 
@@ -182,9 +170,9 @@ impl RunSummary {
 }
 
 impl RunLogState {
-    /// For each step that is running, how long the longest has been, by the database's clock; 0 for
-    /// the other steps. Nothing for a log whose rows are written when they end, nor for a step that
-    /// is running since nobody knows when.
+    /// How long the longest-running row of each step has been running, by the database's clock; 0 for steps that
+    /// are not running. Empty for a log whose rows are written when steps end, and without steps whose start is
+    /// unknown.
     pub fn in_progress_ms(&self) -> impl Iterator<Item = (&str, u64)> {
         let steps = self.log.series.keys().filter(|_| self.overall.mutable);
         steps.filter_map(|step| {
@@ -214,16 +202,6 @@ impl StepState {
             *newest = Some(entry.id);
             *last_end_ms = entry.end_ms.or(entry.start_ms).or(*last_end_ms);
         }
-    }
-
-    fn count(&mut self, entry: &StepEntry) {
-        *self.outcomes.entry(entry.outcome).or_default() += 1;
-        if entry.outcome != Outcome::Skipped
-            && let Some(duration_ms) = entry.duration_ms
-        {
-            self.duration.observe(&histogram::WORK, duration_ms);
-        }
-        self.candidates = self.candidates.saturating_add(entry.candidates.unwrap_or(0));
     }
 }
 

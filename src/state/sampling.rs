@@ -1,4 +1,4 @@
-//! How the sampling of a target goes.
+//! Sampling statistics: the successes, failures and durations of a target's samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use super::histogram::{self, Histogram};
 use crate::source::{Reason, SourceError};
 
-/// Counters about the sampling of one target.
+/// The sampling statistics of one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SamplingState {
-    /// Good samples.
+    /// Successful samples.
     pub samples: u64,
     /// Failed samples, by reason; every reason is there.
     pub errors: BTreeMap<Reason, u64>,
-    /// How long samples took, good or not, connecting left out.
+    /// How long samples took, successful or not, without connecting.
     pub duration: Histogram,
     /// When the last good sample was taken, by the exporter's clock, ms since the epoch.
     pub last_good_ms: Option<i64>,
-    /// The same by the monotonic clock; a saved state does not carry it over.
+    /// The same by the monotonic clock; not saved.
     #[serde(skip)]
     pub last_good: Option<Duration>,
     /// Failed samples since the last good one.
     #[serde(skip)]
     pub failed_in_a_row: u64,
-    /// Good samples in a row that had no room for all ids that are missing.
+    /// Good samples in a row that had no room for all missing ids.
     #[serde(skip)]
     pub crowded_in_a_row: u64,
     /// The last failed sample.
@@ -38,11 +38,10 @@ pub struct SamplingState {
 pub struct LastError {
     /// The kind of failure.
     pub reason: Reason,
-    /// What happened, in the server's words: names of the configuration and of the server, and
-    /// never a secret. `None` where the words can hold what somebody stored in a row, which is for
-    /// the log alone.
+    /// The server's message: it can name things of the configuration and of the server, but never holds a
+    /// secret. `None` if it may quote a stored row, which only the log may show.
     pub message: Option<String>,
-    /// When, by the exporter's clock, ms since the epoch.
+    /// When it failed, by the exporter's clock, ms since the epoch.
     pub at_ms: i64,
 }
 
@@ -62,7 +61,7 @@ impl Default for SamplingState {
 }
 
 impl SamplingState {
-    /// Counts a good sample that took `duration` and ended at these readings of the clock.
+    /// Counts a good sample that took `duration` and ended at these readings of the clocks.
     pub fn good(&mut self, duration: Duration, unix_ms: i64, monotonic: Duration) {
         self.samples += 1;
         self.observe(duration);
@@ -75,14 +74,16 @@ impl SamplingState {
     pub fn failed(&mut self, error: &SourceError, duration: Option<Duration>, unix_ms: i64) {
         *self.errors.entry(error.reason).or_default() += 1;
         self.failed_in_a_row += 1;
-        self.last_error = Some(LastError::of(error, unix_ms));
+        // The server quotes values that it cannot convert, and the decoder unexpected ones.
+        let may_quote_a_row = matches!(error.reason, Reason::Decode | Reason::Other);
+        let message = (!may_quote_a_row).then(|| error.message.clone());
+        self.last_error = Some(LastError { reason: error.reason, message, at_ms: unix_ms });
         if let Some(duration) = duration {
             self.observe(duration);
         }
     }
 
-    /// Notes whether a good sample had no room for all ids that are missing, and returns how many in a
-    /// row had none.
+    /// Notes whether a good sample had no room for all missing ids, and returns how many in a row had none.
     pub(crate) const fn crowded(&mut self, is_crowded: bool) -> u64 {
         self.crowded_in_a_row = if is_crowded { self.crowded_in_a_row + 1 } else { 0 };
         self.crowded_in_a_row
@@ -97,16 +98,6 @@ impl SamplingState {
     fn observe(&mut self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         self.duration.observe(&histogram::SAMPLE, micros);
-    }
-}
-
-impl LastError {
-    fn of(error: &SourceError, at_ms: i64) -> Self {
-        // The server quotes the value that it could not convert, and the decoder the one that it
-        // did not expect.
-        let may_quote_a_row = matches!(error.reason, Reason::Decode | Reason::Other);
-        let message = (!may_quote_a_row).then(|| error.message.clone());
-        Self { reason: error.reason, message, at_ms }
     }
 }
 

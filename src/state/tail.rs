@@ -1,26 +1,27 @@
-//! Which rows of a growing log were read, so that each is counted exactly once.
+//! Tails: which rows of a growing log were read, so that each is counted exactly once.
 //!
-//! Ids are handed out in one order and committed in another, so the highest id read says nothing
-//! about the lower ones: an id that was missing when the watermark passed it stays *missing* for
-//! the late window and is asked for again. Missing ids are kept as ranges, so that an identity
-//! jump of a thousand is one entry. After the window a range is abandoned: those ids belonged to
-//! transactions that were rolled back, or to rows that came too late.
+//! Ids are assigned in one order and committed in another, so the highest id read says nothing about lower
+//! ones. An id that was missing when the watermark passed it stays *missing* for the late window and is asked
+//! for again. Missing ids are kept as ranges, so that an identity jump of a thousand is one entry. After the
+//! window a range is abandoned: its ids belonged to transactions that were rolled back, or to rows that came
+//! too late.
 //!
-//! A row that was read while its step still ran stays *open*, and is asked for until it ends.
+//! A row that was read before its step ended stays *open*, and is asked for until it ends.
 //!
-//! Where the log is read through a predicate, a *foreign* row, which does not fit it, was looked at and
-//! is done with. It is one of the rows that a sample may look at, so that no sample looks through more of
-//! them than that.
+//! In a log that is read through a predicate, a *foreign* row does not fit the predicate and is never counted.
+//! It takes room in a sample like any other row, so that no sample looks through more rows than its bound.
 
-mod known;
+mod history;
 mod missing;
+mod row;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use self::known::{Known, Sight};
+use self::history::{Evidence, History};
 use self::missing::MissingIds;
+pub use self::row::{Stage, TailRow};
 use crate::config::Target;
 use crate::limits::GAPS_PER_SAMPLE;
 use crate::sample::Bounds;
@@ -32,10 +33,10 @@ const MAX_OPEN: usize = 1_024;
 /// The watermark of a reader that began with an empty table.
 const NOTHING_READ: i64 = 0;
 
-/// How far below the oldest row a new reader looks for rows that are on their way.
+/// How far below the oldest row a new reader looks for rows that are not committed yet.
 const START_REACH: i64 = 1_000;
 
-/// How far a log was read.
+/// The progress through a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tail {
     /// The highest id read; `None` before the first sample.
@@ -50,9 +51,9 @@ pub struct Tail {
     turn: usize,
     /// What the table held at the last sample.
     bounds: Bounds,
-    /// What is known of the table over all samples.
-    #[serde(default)]
-    known: Known,
+    /// What was seen of the table in all samples.
+    #[serde(default, rename = "known")]
+    history: History,
 }
 
 /// A row that was read while its step still ran. Times are the database's clock, in milliseconds since
@@ -62,38 +63,18 @@ struct OpenRow {
     id: i64,
     /// When it was first seen.
     since_ms: i64,
-    /// Since when it has been asked for and was not there.
+    /// Since when it has been missing.
     gone_ms: Option<i64>,
-}
-
-/// One row of a sample, as far as the tail cares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TailRow {
-    /// Its id.
-    pub id: i64,
-    /// What to do about it.
-    pub stage: Stage,
-}
-
-/// How far what a row tells of has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// It is over: the row counts.
-    Over,
-    /// It is still going on: the row will change.
-    Open,
-    /// It is none of the target's: the row does not fit its predicate.
-    Foreign,
 }
 
 /// How a log is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// How long an id that is missing, or an open row that is gone, is asked for.
+    /// How long a missing id, or an open row that is gone, is asked for.
     pub late_window: Duration,
-    /// How long a row that is there and does not end is believed to be open.
+    /// How long a row without an end is believed to be open.
     pub open_window: Duration,
-    /// How many new rows, and how many awaited ones, a sample looks at at most, foreign ones included.
+    /// The most new rows, and the most awaited rows, that a sample looks at, foreign ones included.
     pub batch_size: usize,
     /// Whether a sample can miss rows that are there.
     pub misses_rows: bool,
@@ -102,33 +83,32 @@ pub struct Reading {
 /// What a sample means for the tail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Which of the sample's rows, by position, are to be counted: read for the first time in
-    /// their final form.
+    /// Positions of the sample's rows that are to be counted: read in their final form for the first time.
     pub count: Vec<usize>,
-    /// Which of them, by position, are open.
+    /// Positions of the rows that are open.
     pub open: Vec<usize>,
-    /// How many of the counted ones were late.
+    /// How many of the counted rows were late.
     pub late: u64,
     /// Ranges of missing ids that were given up after the late window, first and last.
     pub abandoned: Vec<(i64, i64)>,
-    /// The same of ids that were given up before the late window was over: there were too many ranges.
+    /// Ranges that were given up before the late window was over, because there were too many.
     pub crowded_out: Vec<(i64, i64)>,
-    /// Open rows that were given up: they never ended, or vanished.
+    /// Ids of open rows that were given up: they never ended, or vanished.
     pub stale: Vec<i64>,
     /// The ids started over: the table was truncated or its identity reseeded.
     pub reset: bool,
-    /// The newest rows that were read are gone; should their ids be given out again, as after the
-    /// restore of a backup, the rows that get them are not counted.
+    /// The newest rows that were read are gone. If their ids are assigned again, as after the restore of a
+    /// backup, the rows that get them are not counted.
     pub lost_end: bool,
     /// The sample was full: there may be more to read.
     pub more: bool,
-    /// Series were shown for the first time, at 0, and rows that wait for that are counted by the next
-    /// sample: it is not to come sooner than usual.
+    /// Series are shown for the first time, at 0, and the next sample counts the rows that wait for that. It
+    /// must not come sooner than usual.
     pub waits: bool,
 }
 
 impl Reading {
-    /// How a target is read.
+    /// How this target is read.
     pub(super) fn of(target: &Target, late_window: Duration, open_window: Duration, batch_size: u32) -> Self {
         let batch_size = usize::try_from(batch_size).unwrap_or(usize::MAX);
         Self { late_window, open_window, batch_size, misses_rows: target.misses_locked_rows }
@@ -136,7 +116,7 @@ impl Reading {
 }
 
 impl Tail {
-    /// What the next sample has to ask for, when it may read this many rows.
+    /// What the next sample has to ask for if it may read this many rows.
     #[must_use]
     pub fn request(&self, batch_size: u32) -> TailRequest {
         match self.watermark {
@@ -145,9 +125,9 @@ impl Tail {
         }
     }
 
-    /// The ranges that one sample asks for. Awaited ids with few rows between them are asked for as one
-    /// range; what was read before is passed over. Together such ranges hold fewer rows that were read
-    /// before than a sample may look at, so that there is room for what is late and nothing is starved.
+    /// The ranges that one sample asks for. Awaited ids with few rows between them are asked for as one range,
+    /// and the rows between them, which were read before, are ignored. All ranges together hold fewer such
+    /// rows than a sample may look at, so that there is always room for late rows.
     fn asked(&self, batch_size: i64) -> Vec<(i64, i64)> {
         let slots = i64::try_from(GAPS_PER_SAMPLE).unwrap_or(1);
         let share = (batch_size / slots).max(1);
@@ -197,8 +177,8 @@ impl Tail {
         let Some(watermark) = self.watermark else {
             return self.start(rows, bounds, now_ms, reading);
         };
-        if self.known == Known::default() && watermark != NOTHING_READ {
-            self.known = Known::of_last_sample(self.bounds); // a state file of a version that did not save it
+        if self.history == History::default() && watermark != NOTHING_READ {
+            self.history = History::of_last_sample(self.bounds); // the state file is of a version that did not save it
         }
         if self.started_over(bounds) {
             return self.start_over(bounds, now_ms, reading);
@@ -214,17 +194,17 @@ impl Tail {
         progress.more = fresh >= reading.batch_size || !had_room;
         let is_late = |position: &usize| rows.get(*position).is_some_and(|row| row.id <= watermark);
         let took = |positions: &[usize]| positions.iter().any(is_late);
-        let sight = Sight {
-            of_late_rows: took(&progress.count) || took(&progress.open),
-            // A row that was awaited is one of this table, also when nothing awaits it any more.
-            of_the_table: was_of_the_table || self.shows_this_table(bounds),
-            ..self.sight(bounds, reading)
+        let evidence = Evidence {
+            has_late_rows: took(&progress.count) || took(&progress.open),
+            // An awaited row belongs to this table, even after it came and nothing awaits it any more.
+            shows_table: was_of_the_table || self.shows_this_table(bounds),
+            ..self.evidence(bounds, reading)
         };
-        self.note(rows, bounds, now_ms, sight);
+        self.note(rows, bounds, now_ms, evidence);
         let saw_rows = bounds.newest_id.is_some();
-        progress.lost_end = saw_rows && self.known.has_lost_its_end(reading.misses_rows);
+        progress.lost_end = saw_rows && self.history.has_lost_its_end(reading.misses_rows);
         self.turn = self.turn.wrapping_add(asked.len());
-        // What the sample had no room for was not looked at, and is not given up.
+        // Ids that the sample had no room for were not looked at, so they are not given up.
         if had_room {
             self.give_up(&asked, rows, now_ms, reading, &mut progress);
         }
@@ -232,8 +212,8 @@ impl Tail {
         progress
     }
 
-    /// Begins at the end of the log: the rows of the head sample are known, and not counted. Ids
-    /// missing among them are awaited, because a row can be on its way while the exporter starts.
+    /// Begins at the end of the log: the rows of the head sample are not counted. Ids missing among them are
+    /// awaited, because their rows may be committed while the exporter starts.
     fn start(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, reading: Reading) -> Progress {
         let mut progress = Progress::default();
         // Where the sample reaches down to the oldest row, the ids below it are missing as well.
@@ -250,33 +230,33 @@ impl Tail {
             before = Some(row.id);
         }
         self.watermark = Some(before.or(bounds.newest_id).unwrap_or(NOTHING_READ));
-        self.note(rows, bounds, now_ms, self.sight(bounds, reading));
+        self.note(rows, bounds, now_ms, self.evidence(bounds, reading));
         self.limit(&mut progress);
         progress
     }
 
-    fn note(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, sight: Sight) {
+    fn note(&mut self, rows: &[TailRow], bounds: Bounds, now_ms: i64, evidence: Evidence) {
         self.bounds = bounds;
         let awaited = self.missing.iter().next().map(|range| range.first);
-        self.known.note(rows, awaited, bounds, now_ms, sight);
+        self.history.note(rows, awaited, bounds, now_ms, evidence);
     }
 
-    /// What a sample without late rows says.
-    fn sight(&self, bounds: Bounds, reading: Reading) -> Sight {
-        Sight {
-            of_the_end: bounds.newest_id.is_some() && bounds.newest_id >= self.watermark,
-            of_the_table: self.shows_this_table(bounds),
-            of_late_rows: false,
+    /// The evidence of a sample without late rows.
+    fn evidence(&self, bounds: Bounds, reading: Reading) -> Evidence {
+        Evidence {
+            shows_end: bounds.newest_id.is_some() && bounds.newest_id >= self.watermark,
+            shows_table: self.shows_this_table(bounds),
+            has_late_rows: false,
             is_partial: reading.misses_rows,
         }
     }
 
-    /// Whether the newest row is one of the table that was read.
+    /// Whether the newest row belongs to the table that was read.
     fn shows_this_table(&self, bounds: Bounds) -> bool {
         bounds.newest_id.is_some_and(|newest| !self.is_behind(newest))
     }
 
-    /// Whether the newest row is older than one that was read, and none that was awaited.
+    /// Whether the newest row is older than one that was read, and was not awaited.
     fn is_behind(&self, newest: i64) -> bool {
         self.watermark.is_some_and(|watermark| newest < watermark) && !self.missing.contains(newest)
     }
@@ -291,7 +271,7 @@ impl Tail {
         } else if self.missing.remove(row.id) {
             progress.late += u64::from(row.stage == Stage::Over);
         } else if row.stage == Stage::Foreign {
-            return; // also if it was open, and one of the target's: it is gone then
+            return; // even if it was open and fit the predicate: then it is gone
         } else if let Ok(index) = self.open.binary_search_by_key(&row.id, |open| open.id) {
             since_ms = self.open.remove(index).since_ms;
         } else {
@@ -310,17 +290,17 @@ impl Tail {
 
     /// Ids went backwards, and the table holds other rows than before.
     fn started_over(&self, bounds: Bounds) -> bool {
-        bounds.newest_id.is_some_and(|newest| self.is_behind(newest)) && self.known.is_another(bounds)
+        bounds.newest_id.is_some_and(|newest| self.is_behind(newest)) && self.history.is_another(bounds)
     }
 
-    /// Everything the table holds now is new. It is read from its lowest id by the next sample; what
-    /// this one returned was asked with the old watermark. Ids below may be on their way.
+    /// Everything the table holds now is new. The next sample reads it from its lowest id, because this one
+    /// asked with the old watermark. Rows with lower ids may still be committed.
     fn start_over(&mut self, bounds: Bounds, now_ms: i64, reading: Reading) -> Progress {
         let before = std::mem::take(self);
         let oldest = bounds.oldest_id.unwrap_or(1);
         self.watermark = Some(oldest.saturating_sub(1));
         self.missing.add_between(oldest.saturating_sub(START_REACH), oldest, now_ms);
-        self.note(&[], bounds, now_ms, self.sight(bounds, reading));
+        self.note(&[], bounds, now_ms, self.evidence(bounds, reading));
         Progress {
             reset: true,
             more: true,
@@ -330,7 +310,7 @@ impl Tail {
         }
     }
 
-    /// Gives up what was asked for, did not come, and has had its time.
+    /// Gives up what was asked for in vain for too long.
     fn give_up(
         &mut self,
         asked: &[(i64, i64)],
@@ -377,7 +357,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// How many rows may have been read before, if the range went on to the end of the next one.
+    /// How many rows may have been read before if the range extends to the end of the next one.
     fn rows_up_to(self, next: Self) -> i64 {
         let between = next.first.saturating_sub(self.last).saturating_sub(1);
         self.rows.saturating_add(between).saturating_add(next.rows)

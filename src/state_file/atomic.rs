@@ -1,24 +1,23 @@
-//! Replacing a file so that a crash leaves either the old one or the new one, whole.
+//! Atomic replacement: a crash leaves either the old file or the new one, complete.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes beside the file, flushes to disk, and renames over it.
+/// Writes a file beside this one, flushes it to disk, and renames it.
 ///
 /// # Errors
-/// What the system says, with the step that failed. The file is then untouched, and what was
-/// written beside it is removed.
+/// The system's error, with the file it is about. The file is then unchanged, and the one beside it removed.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = super::beside(path, "new");
     let written = write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
     if let Err(error) = written {
-        // It may not even be there; what counts is the first error.
+        // It may not exist; the first error counts.
         let _ = std::fs::remove_file(&temporary);
         return Err(io::Error::new(error.kind(), format!("{}: {error}", temporary.display())));
     }
-    // The rename itself must reach the disk, too. Some file systems cannot flush a directory; the
-    // file is whole either way.
+    // The rename itself must reach the disk, too. Some file systems cannot flush a directory; the file is
+    // complete either way.
     if let Some(folder) = path.parent() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -26,10 +25,10 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether files can be made where [`replace`] makes its own; what was made is removed.
+/// Checks that files can be made where [`replace`] makes its own. Leaves nothing behind.
 ///
 /// # Errors
-/// What the system says, and of what.
+/// The system's error, with the file it is about.
 pub(super) fn can_replace(path: &Path) -> io::Result<()> {
     let temporary = super::beside(path, "check");
     File::create(&temporary)

@@ -1,4 +1,4 @@
-//! What is in the file: a version, and each target's data under its key.
+//! File format: a version, and each target's data under its key.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::state::TargetData;
 const FORMAT: &str = "sqlqueue-exporter state";
 const VERSION: u32 = 1;
 
-/// Which target an entry belongs to. Which rows it reads is part of it: a target that is pointed at
-/// another database, table, id or predicate starts anew.
+/// The target of an entry, including the rows that it reads: a target that is pointed at another database,
+/// table, id or predicate starts from scratch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TargetKey {
     /// The source's name.
@@ -30,14 +30,14 @@ pub struct TargetKey {
     pub filter: BTreeMap<String, String>,
 }
 
-/// The file in memory. Entries stay as they were written until they are replaced, those of targets
-/// that are not configured (any more) included: taking a target out by mistake loses nothing.
+/// The file in memory. Entries stay as they were written until they are replaced, even if their targets are no
+/// longer configured: removing a target by mistake loses nothing.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     targets: BTreeMap<TargetKey, Box<RawValue>>,
 }
 
-/// Why bytes are not a state file that this version can use.
+/// Why this version cannot use a file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DocumentError {
     #[error("is corrupt: {0}")]

@@ -1,9 +1,8 @@
-//! The state file: what must survive a restart so that every log row is counted exactly once.
+//! State file: what must survive a restart so that every log row is counted exactly once.
 //!
-//! Position, counters and histograms of a log belong together: they are saved as one, before a
-//! scrape can see them, so that a crash at any instruction neither loses nor repeats a row and no
-//! counter ever goes down. A file that cannot be used is left as it is, and counting goes on in
-//! memory.
+//! The position, counters and histograms of a log are saved together before a scrape can see them, so that a
+//! crash at any instruction neither loses nor repeats a row and no counter ever goes down. A file that cannot
+//! be used is left unchanged, and counting continues in memory.
 
 mod atomic;
 mod format;
@@ -12,8 +11,8 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use format::Document;
 pub use format::TargetKey;
-use format::{Document, DocumentError};
 
 use crate::state::TargetData;
 
@@ -28,19 +27,19 @@ pub enum OpenError {
     InUse(PathBuf),
 }
 
-/// Why a state could not be read or saved. The file is left as it was.
+/// Why a state could not be read or saved. The file is left unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum StateFileError {
     /// It cannot be read.
-    #[error("the state file {} cannot be read: {error}; it is left as it is, and counting goes on in memory only", file.display())]
+    #[error("the state file {} cannot be read: {error}; it is left unchanged, and counting continues in memory only", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
         /// What the system says.
         error: io::Error,
     },
-    /// It can be read, and makes no sense.
-    #[error("the state file {} {error}; it is kept as it is, and counting goes on in memory only: move it away to start anew", file.display())]
+    /// It can be read, but makes no sense.
+    #[error("the state file {} {error}; it is left unchanged, and counting continues in memory only: move it away to start from scratch", file.display())]
     Unusable {
         /// The file.
         file: PathBuf,
@@ -48,7 +47,7 @@ pub enum StateFileError {
         error: String,
     },
     /// It cannot be written.
-    #[error("the state file {} cannot be saved: {error}; counting goes on in memory", file.display())]
+    #[error("the state file {} cannot be saved: {error}; counting continues in memory", file.display())]
     Unwritable {
         /// The file.
         file: PathBuf,
@@ -70,7 +69,7 @@ impl StateFileError {
 pub struct StateFile {
     path: PathBuf,
     document: Document,
-    /// Held as long as the process lives; the system gives it back when the process dies.
+    /// Held until the process ends, when the system releases it.
     lock: Option<File>,
     /// Set when the file on disk must not be replaced.
     sealed: bool,
@@ -78,32 +77,32 @@ pub struct StateFile {
     unwritten: bool,
 }
 
-/// What came of opening a state file.
+/// The result of opening a state file.
 #[derive(Debug)]
 pub struct Opened {
     /// The file, to be saved to.
     pub file: StateFile,
-    /// Why what was there is not used, if it is not.
+    /// Why the existing file is not used, if it is not.
     pub problem: Option<StateFileError>,
     /// There was no file yet.
     pub is_new: bool,
 }
 
-/// What would come of opening a state file.
+/// What opening a state file would result in.
 #[derive(Debug)]
 pub struct Inspected {
-    /// Why counting would go on in memory, if it would.
+    /// Why counting would continue in memory only, if it would.
     pub problem: Option<StateFileError>,
     /// There is no file yet.
     pub is_new: bool,
 }
 
 impl StateFile {
-    /// Takes the file for this process and reads it. Of a link it is the target, which is replaced by
-    /// each save and has its companions beside it.
+    /// Locks the file for this process and reads it. A link is followed: its target is replaced by each save, and
+    /// the lock is beside the target.
     ///
-    /// A file that is corrupt, unreadable or of a newer version is not an error here: the exporter
-    /// goes on without it, and never replaces it.
+    /// A file that is corrupt, unreadable or of a newer version is not an error here: the exporter continues
+    /// without it, and never replaces it.
     ///
     /// # Errors
     /// When another process uses it.
@@ -121,8 +120,8 @@ impl StateFile {
         Ok(Opened { file, problem: problem.or(no_lock), is_new })
     }
 
-    /// What an exporter would find at this moment, as the user of this process. Nothing is changed and
-    /// nothing stays behind: a lock file that somebody else made would keep the exporter out.
+    /// What an exporter run by the user of this process would find now. Nothing is left behind: a lock file made
+    /// by another user would keep the exporter out.
     ///
     /// # Errors
     /// When another process uses it.
@@ -146,7 +145,7 @@ impl StateFile {
         Ok(Inspected { problem: problem.or(no_lock).or_else(no_save), is_new })
     }
 
-    /// What was saved of a target.
+    /// The saved data of a target.
     ///
     /// # Errors
     /// When the entry does not fit the kind of target; it is then replaced by the next save.
@@ -154,7 +153,7 @@ impl StateFile {
         self.document.target(key)
     }
 
-    /// Saves one target with all others as they were, atomically.
+    /// Saves one target atomically, with all others unchanged.
     ///
     /// # Errors
     /// [`StateFileError::Unwritable`]; the file on disk is then the one before.
@@ -176,14 +175,13 @@ impl StateFile {
         });
         match written {
             Ok(()) => self.unwritten = false,
-            // What is remembered stays what is on disk; the next save tries again.
+            // The document stays what is on disk; the next save tries again.
             Err(_) => self.document.restore(key, before),
         }
         written
     }
 
-    /// Whether the file and its lock are still there: somebody may have removed them, and what is saved
-    /// in no file is not saved.
+    /// Whether the file and its lock still exist: somebody may have removed them.
     fn is_in_place(&self) -> bool {
         let is_locked =
             self.lock.as_ref().is_some_and(|held| is_same_file(held, &beside(&self.path, "lock")));
@@ -191,16 +189,16 @@ impl StateFile {
     }
 }
 
-/// The most links that one may follow from a state file, as Linux has it.
+/// The most links that are followed from a state file, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// The file that a path leads to when it is a link, whether that file is there or not. A path that
-/// leads round in a circle is returned as it is: the system says what is wrong with it.
+/// The file that a path leads to if it is a link, whether or not that file exists. A circle of links is
+/// returned unchanged, and the system reports what is wrong with it.
 fn followed(path: &Path) -> PathBuf {
     let mut file = path.to_owned();
     for _ in 0..MAX_LINKS {
         match std::fs::read_link(&file) {
-            // One that is absolute replaces the folder.
+            // An absolute target replaces the folder.
             Ok(target) => file = file.parent().unwrap_or(Path::new("")).join(target),
             Err(_) => return file,
         }
@@ -208,12 +206,15 @@ fn followed(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// What a file holds, why that cannot be used, and whether there is none.
+/// The content of a file, why it cannot be used, and whether there is no file.
 fn read_document(path: &Path) -> (Document, Option<StateFileError>, bool) {
     match read(path) {
         Ok(bytes) => match Document::parse(&bytes) {
             Ok(document) => (document, None, false),
-            Err(error) => (Document::default(), Some(unusable(path, &error)), false),
+            Err(error) => {
+                let problem = StateFileError::Unusable { file: path.to_owned(), error: error.to_string() };
+                (Document::default(), Some(problem), false)
+            }
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Document::default(), None, true),
         Err(error) => {
@@ -223,7 +224,7 @@ fn read_document(path: &Path) -> (Document, Option<StateFileError>, bool) {
     }
 }
 
-/// The bytes of a file; a device or a pipe could go on for ever.
+/// The bytes of a regular file: a device or a pipe might never end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(not_regular());
@@ -235,9 +236,9 @@ fn not_regular() -> io::Error {
     io::Error::other("it is not a regular file")
 }
 
-/// An advisory lock on a file beside the state file, which itself is replaced with each save.
+/// An advisory lock on a file beside the state file, because the state file is replaced by each save.
 fn lock(path: &Path) -> Result<File, TryLockError> {
-    // Beside a device nothing is made.
+    // No file is made beside a device.
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(TryLockError::Error(not_regular()));
     }
@@ -247,8 +248,8 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
     Ok(file)
 }
 
-/// Takes the lock anew when its file was removed, with its folder perhaps: what is held then keeps
-/// nobody out.
+/// Locks again if the lock file was removed, perhaps with its folder: the lock that is held would not keep
+/// another exporter out.
 fn keep_lock(path: &Path, held: &mut Option<File>) -> Result<(), String> {
     let companion = beside(path, "lock");
     if !held.as_ref().is_some_and(|held| is_same_file(held, &companion)) {
@@ -271,7 +272,7 @@ fn is_same_file(open: &File, path: &Path) -> bool {
         let open = identity(open.metadata());
         open.is_some() && open == identity(std::fs::metadata(path))
     }
-    // An open file cannot be removed there.
+    // Elsewhere an open file cannot be removed.
     #[cfg(not(unix))]
     {
         let _ = (open, path);
@@ -285,10 +286,6 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     PathBuf::from(name)
-}
-
-fn unusable(path: &Path, error: &DocumentError) -> StateFileError {
-    StateFileError::Unusable { file: path.to_owned(), error: error.to_string() }
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> StateFileError {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::state::{ControlTableState, KindState};
+use crate::state::{ControlTableState, KindState, Log};
 
 fn key(name: &str) -> TargetKey {
     TargetKey {
@@ -25,7 +25,7 @@ fn key(name: &str) -> TargetKey {
 }
 
 fn data(notifications: u64) -> TargetData {
-    let mut state = ControlTableState::default();
+    let mut state = ControlTableState { log: Log::new([], 0), overall: (), labelled: false };
     state
         .log
         .series

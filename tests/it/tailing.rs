@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use sqlqueue_exporter::limits::GAPS_PER_SAMPLE;
 use sqlqueue_exporter::sample::{Bounds, LogSample};
-use sqlqueue_exporter::state::{Limits, Log, LogRow, Progress, Reading};
+use sqlqueue_exporter::state::{Log, LogRow, Progress, Reading};
 use sqlqueue_exporter::statement::TailRequest;
 
 const LATE: Duration = Duration::from_secs(600);
@@ -123,7 +123,7 @@ impl World {
             in_flight: Vec::new(),
             begun_ms: BTreeMap::new(),
             table: BTreeMap::new(),
-            log: RowLog::default(),
+            log: RowLog::new([], 3),
             started: false,
             filtered,
             excused: BTreeSet::new(),
@@ -254,7 +254,8 @@ impl World {
         let foreign = foreign.iter().map(|row| row.id).collect();
         self.log.apply(
             LogSample { now_ms: self.now_ms, bounds, rows, foreign, lock_held: None },
-            Limits { reading, max_label_values: 3 },
+            reading,
+            3,
             |_, _| {},
             |counted, row| *counted.entry(key(row.epoch, row.id)).or_default() += 1,
         )

@@ -298,7 +298,7 @@ fn a_whole_table_waits_or_has_failed() {
         state_errors("{ constant: running }"),
         format!(
             "config.yaml:7:28: {KEY}.state.constant`: a whole table can be ready, scheduled, retrying or failed; \
-             `lease` shows that a worker holds a row: use `constant: ready` and a lease"
+             whether a row is being worked on is shown by `lease`: use `constant: ready` and a lease"
         )
     );
     assert_eq!(

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{ColumnName, MappedColumn, TimeColumn, Value};
 use crate::config::ReadMode;
 use crate::config::scope::{Scope, invisible_locks};
 use crate::duration::{self, DAY};
+use crate::words::{Word as _, words};
 use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Field, Located, Location, ScalarOr, Spanned};
 
@@ -55,16 +56,16 @@ pub enum Lease {
     None,
 }
 
-/// The words for the kinds of lease.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum LeaseKind {
-    Until,
-    Since,
-    Owner,
-    RowLock,
-    None,
+words! {
+    /// The words for the kinds of lease.
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    pub(crate) enum LeaseKind {
+        Until = "until",
+        Since = "since",
+        Owner = "owner",
+        RowLock = "rowlock",
+        None = "none",
+    }
 }
 
 form! {
@@ -91,18 +92,6 @@ impl Lease {
     }
 }
 
-impl LeaseKind {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Until => "until",
-            Self::Since => "since",
-            Self::Owner => "owner",
-            Self::RowLock => "rowlock",
-            Self::None => "none",
-        }
-    }
-}
-
 impl Value for Lease {
     type Yaml = LeaseForm;
 
@@ -110,8 +99,8 @@ impl Value for Lease {
         // A lease is in the queue's own table.
         let own = Scope { takes_lookup: false, ..scope.clone() };
         let (at, form) = (yaml.location(), yaml.value);
-        let remedy = "one of until, since, owner, rowlock, none";
-        let kind = checker.required(form.kind, at, "kind", remedy)?.value;
+        let remedy = format!("one of {}", LeaseKind::list());
+        let kind = checker.required(form.kind, at, "kind", &remedy)?.value;
         // Each kind takes some of the keys, and the rest would be silently without effect.
         let takes = |kinds: &[LeaseKind]| kinds.contains(&kind);
         use LeaseKind::{Owner, Since, Until};
@@ -179,7 +168,7 @@ fn fitting<T>(
 ) -> Field<T> {
     match field {
         Field::Set(value) if !fits => {
-            let message = format!("`{key}` contradicts `kind: {}`, which has none; remove it", kind.word());
+            let message = format!("`{key}` contradicts `kind: {}`, which has none; remove it", kind.as_str());
             checker.report(value.location(), message);
             Field::Absent
         }

@@ -25,7 +25,7 @@ pub use duration_column::{DurationColumn, DurationUnit};
 pub use filter::Filter;
 pub use lease::Lease;
 pub use lookup::Lookup;
-pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest, OutcomeWord};
+pub use outcome::{AttemptOutcome, Outcome, OutcomeRule, OutcomeRules, OutcomeTest};
 pub use probe::Probe;
 pub use row_state::{MappedState, RowState};
 pub use table_name::TableName;

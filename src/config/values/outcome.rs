@@ -5,68 +5,33 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
+use crate::words::{Word, words};
 use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Field, List, Located, Spanned};
 
-/// The outcomes that one kind of log knows: the values of the label `outcome`.
-pub trait OutcomeWord: Copy + Ord + Serialize + DeserializeOwned + 'static {
-    /// Every outcome, in the order of the exposition.
-    const ALL: &'static [Self];
-
-    /// The label value; also the name in the statement.
-    fn as_str(self) -> &'static str;
-}
-
-/// The outcome of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// All went well.
-    Ok,
-    /// It worked, with a remark.
-    Warning,
-    /// It failed.
-    Error,
-    /// It did not run.
-    Skipped,
-}
-
-impl OutcomeWord for Outcome {
-    const ALL: &'static [Self] = &[Self::Ok, Self::Warning, Self::Error, Self::Skipped];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Skipped => "skipped",
-        }
+words! {
+    /// The outcome of a step.
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    pub enum Outcome {
+        /// All went well.
+        Ok = "ok",
+        /// It worked, with a remark.
+        Warning = "warning",
+        /// It failed.
+        Error = "error",
+        /// It did not run.
+        Skipped = "skipped",
     }
-}
 
-/// The outcome of an attempt at a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum AttemptOutcome {
-    /// The job was done.
-    Ok,
-    /// The worker reported a failure.
-    Error,
-    /// The lease lapsed and the job was taken away.
-    Lost,
-}
-
-impl OutcomeWord for AttemptOutcome {
-    const ALL: &'static [Self] = &[Self::Ok, Self::Error, Self::Lost];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::Lost => "lost",
-        }
+    /// The outcome of an attempt at a job.
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    pub enum AttemptOutcome {
+        /// The job was done.
+        Ok = "ok",
+        /// The worker reported a failure.
+        Error = "error",
+        /// The lease lapsed and the job was taken away.
+        Lost = "lost",
     }
 }
 
@@ -83,7 +48,7 @@ pub struct OutcomeRules<O = Outcome> {
     pub default: O,
 }
 
-impl<O: OutcomeWord> OutcomeRules<O> {
+impl<O: Word> OutcomeRules<O> {
     /// Whether any row can have this outcome.
     #[must_use]
     pub fn can_be(&self, outcome: O) -> bool {
@@ -151,12 +116,12 @@ form! {
     }
 }
 
-impl<O: OutcomeWord> Value for OutcomeRules<O> {
+impl<O: Word> Value for OutcomeRules<O> {
     type Yaml = OutcomeForm<O>;
 
     fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
         let (at, form) = (yaml.location(), yaml.value);
-        let remedy = format!("say the outcome of a row that no rule fits: one of {}", words::<O>());
+        let remedy = format!("say the outcome of a row that no rule fits: one of {}", O::list());
         let default = checker.required(form.otherwise, at, "default", &remedy);
         let List(given) = form.rules.value_or_default();
         let has_rules = !given.is_empty();
@@ -176,9 +141,9 @@ impl<O: OutcomeWord> Value for OutcomeRules<O> {
     }
 }
 
-fn rule<O: OutcomeWord>(checker: &mut Checker<'_>, yaml: Spanned<RuleForm<O>>) -> Option<OutcomeRule<O>> {
+fn rule<O: Word>(checker: &mut Checker<'_>, yaml: Spanned<RuleForm<O>>) -> Option<OutcomeRule<O>> {
     let (at, form) = (yaml.location(), yaml.value);
-    let remedy = format!("one of {}", words::<O>());
+    let remedy = format!("one of {}", O::list());
     let outcome = checker.required(form.outcome, at, "outcome", &remedy);
     let test = match (form.is_null.given(), form.equals.given(), form.like.given()) {
         (Some(is_null), None, None) => {
@@ -206,9 +171,4 @@ fn rule<O: OutcomeWord>(checker: &mut Checker<'_>, yaml: Spanned<RuleForm<O>>) -
         }
     };
     Some(OutcomeRule { test: test?, outcome: outcome?.value })
-}
-
-/// The outcomes that there are, for an error.
-fn words<O: OutcomeWord>() -> String {
-    O::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -1,15 +1,16 @@
-//! Row states: what a row says of the state of its job.
+//! Row states: the stored state of a job.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
+use crate::words::words;
 use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
-/// What a row says of its state.
+/// The stored state of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowState {
@@ -27,23 +28,23 @@ pub enum RowState {
     },
 }
 
-/// The states that a stored value can stand for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum MappedState {
-    /// Waiting for a worker.
-    Ready,
-    /// Waiting for its time, never tried.
-    Scheduled,
-    /// Waiting for its time after a failure.
-    Retrying,
-    /// Claimed by a worker.
-    Running,
-    /// Given up.
-    Failed,
-    /// Finished.
-    Done,
+words! {
+    /// The states that a stored value can stand for.
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    pub enum MappedState {
+        /// Waiting for a worker.
+        Ready = "ready",
+        /// Waiting for its time, never tried.
+        Scheduled = "scheduled",
+        /// Waiting for its time after a failure.
+        Retrying = "retrying",
+        /// Claimed by a worker.
+        Running = "running",
+        /// Given up.
+        Failed = "failed",
+        /// Finished.
+        Done = "done",
+    }
 }
 
 form! {
@@ -60,7 +61,7 @@ form! {
 }
 
 impl RowState {
-    /// Whether a row can be in this state by what is stored. A row that is done is not read.
+    /// Whether the stored state of a row can be this one. Rows that are done are not read.
     #[must_use]
     pub fn can_be(&self, wanted: MappedState) -> bool {
         match self {
@@ -127,13 +128,15 @@ impl Value for RowState {
     }
 }
 
-/// The state of a whole table. What would make every row the same and say nothing is refused.
+/// The state of a whole table. States that would be the same for every row but mean nothing are refused.
 fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Option<RowState> {
     let remedy = match state.value {
         MappedState::Ready | MappedState::Scheduled | MappedState::Retrying | MappedState::Failed => {
             return Some(RowState::Constant(state.value));
         }
-        MappedState::Running => "`lease` shows that a worker holds a row: use `constant: ready` and a lease",
+        MappedState::Running => {
+            "whether a row is being worked on is shown by `lease`: use `constant: ready` and a lease"
+        }
         MappedState::Done => {
             "finished rows are no queue: remove it, or say with `column` and `map` which rows are done"
         }

@@ -1,6 +1,4 @@
-//! The recent past, for the page that draws it: bounded, in memory only, and never saved.
-//!
-//! It starts anew with each start of the exporter. What must survive one is counted elsewhere.
+//! The recent past, for the charts of the status page: bounded, in memory only, and empty after each start.
 
 mod runs;
 mod trend;

@@ -23,7 +23,7 @@ pub struct Run {
     pub start_ms: Option<i64>,
     /// When it ended.
     pub end_ms: Option<i64>,
-    /// How long it took; `None` for a skipped one, which did not run.
+    /// How long it took; `None` for a skipped run.
     pub duration_ms: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl Runs {
         self.0.iter()
     }
 
-    /// Takes a run that ended. One that came late takes its place by id, if there is one.
+    /// Takes a run that ended, in the order of ids. A row that was known is replaced.
     pub(in crate::state) fn add(&mut self, entry: &StepEntry) {
         let run = Run {
             id: entry.id,
@@ -54,7 +54,7 @@ impl Runs {
         self.0.drain(..excess);
     }
 
-    /// Forgets them: the ids to come are not higher than theirs.
+    /// Forgets all runs, because the ids to come are lower.
     pub(in crate::state) fn start_over(&mut self) {
         self.0.clear();
     }

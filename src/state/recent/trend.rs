@@ -1,4 +1,4 @@
-//! How the queues of a target went in the last hour.
+//! Trends: the last hour of the queues of a target.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -8,36 +8,36 @@ use crate::sample::{JobState, QueueFacts};
 /// How far back a trend goes.
 const REACH: Duration = Duration::from_secs(3600);
 
-/// Samples this near each other share a point: as many points an hour as a chart has pixels.
+/// Samples within this time share a point: an hour has as many points as a chart has pixels.
 const SLOT: Duration = Duration::from_secs(15);
 
-/// The most points of a trend. Slots alone do not bound it, since a gap begins a new point.
+/// The most points of a trend. Slots alone do not bound it, because each gap begins a new point.
 const MOST_POINTS: usize = 240;
 
 /// The trends of a target, by value of the label `queue`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trends(BTreeMap<String, Trend>);
 
-/// How one queue went.
+/// The trend of one queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trend {
     points: VecDeque<Point>,
-    /// The queue was not among those of the last sample.
+    /// The last sample did not find the queue.
     interrupted: bool,
 }
 
-/// What the samples of one slot said. Times are readings of the monotonic clock.
+/// The samples of one slot. Times are readings of the monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
-    /// When the first of them was taken.
+    /// When the first sample was taken.
     pub from: Duration,
-    /// When the last of them was taken.
+    /// When the last sample was taken.
     pub until: Duration,
-    /// The most ready jobs that any of them found.
+    /// The most ready jobs in a sample.
     pub ready: u64,
-    /// The highest age of the oldest ready job, in milliseconds; `None` when it is not known.
+    /// The highest age of the oldest ready job, in milliseconds; `None` if unknown.
     pub oldest_ready_age_ms: Option<u64>,
-    /// The queue was missing in a sample between this point and the one before.
+    /// A sample between the previous point and this one did not find the queue.
     pub after_interruption: bool,
 }
 
@@ -48,12 +48,12 @@ impl Trends {
         self.0.get(queue)
     }
 
-    /// Every queue that was sampled within the reach, also those that are gone since.
+    /// Every queue that was sampled within the reach, even if it is gone.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Trend)> {
         self.0.iter().map(|(queue, trend)| (queue.as_str(), trend))
     }
 
-    /// Takes the queues of a good sample that was taken at `at`. Keeps the trends of `max_queues`.
+    /// Takes the queues of a good sample that was taken at `at`. Keeps at most `max_queues` trends.
     pub(in crate::state) fn record(
         &mut self,
         queues: &BTreeMap<String, QueueFacts>,
@@ -118,8 +118,8 @@ impl Trend {
 }
 
 impl Point {
-    /// Whether a line may lead here from the point before: the values of that one were exported all
-    /// the time, which they are for `stale_after`.
+    /// Whether a line may connect the point before to this one: its values were exported all the time in
+    /// between, which they are for `stale_after`.
     #[must_use]
     pub fn continues(&self, before: &Self, stale_after: Duration) -> bool {
         !self.after_interruption && self.from.saturating_sub(before.until) <= stale_after

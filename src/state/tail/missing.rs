@@ -1,9 +1,9 @@
-//! Ids that were not there when the watermark passed them.
+//! Missing ids: those without a row when the watermark passed them.
 
 use serde::{Deserialize, Serialize};
 
-/// The most ranges that are kept, a megabyte of the state file. What lies between two ranges was read
-/// and would be counted again if they were kept as one, so beyond this bound the oldest are given up.
+/// The most ranges that are kept, a megabyte of the state file. Beyond it the oldest are given up. Two ranges
+/// cannot be merged, because the rows between them would be counted again.
 pub(super) const MOST_RANGES: usize = 16_384;
 
 /// Missing ids in ranges, ascending and disjoint.
@@ -25,7 +25,7 @@ impl MissingIds {
         self.0.iter()
     }
 
-    /// Adds the ids between two rows that follow each other, above all that are missing so far.
+    /// Adds the ids between two consecutive rows, above all ids that are missing so far.
     pub(super) fn add_between(&mut self, before: i64, after: i64, now_ms: i64) {
         let (first, last) = (before.saturating_add(1), after.saturating_sub(1));
         if first <= last {
@@ -43,7 +43,7 @@ impl MissingIds {
         self.0.get(index).filter(|range| range.first <= id).map(|_| index)
     }
 
-    /// Takes one id out of the range that holds it; whether it was in one.
+    /// Removes one id; whether it was there.
     pub(super) fn remove(&mut self, id: i64) -> bool {
         let Some(index) = self.find(id) else {
             return false;

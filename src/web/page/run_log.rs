@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::elements::{Fact, Ids};
 use super::quantity::{Moment, count, counted, span, span_ms, visible};
-use crate::config::{Outcome, OutcomeWord};
+use crate::config::Outcome;
 use crate::state::recent::{Run, Runs};
 use crate::state::{RunLogState, StepState};
 

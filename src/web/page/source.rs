@@ -10,7 +10,7 @@ use super::now::Now;
 use super::quantity::{Moment, count, kind, span, span_ms, visible};
 use super::queue::{self, ChartTime, QueueView};
 use super::run_log::{self, RunLogView};
-use crate::config::{AttemptOutcome, OutcomeWord};
+use crate::config::AttemptOutcome;
 use crate::source::Reason;
 use crate::state::{
     AttemptLogState, ControlTableState, EnqueueLogState, LastError, SourceState, State, TargetData,

@@ -109,5 +109,5 @@ fn failure(
 }
 
 fn dropped(target: &TargetState) -> u64 {
-    target.data.labels().map_or(0, |labels| labels.dropped)
+    target.data.labels().dropped
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::html::{assert_well_formed, text};
 use super::world::{EVENTS, JOBS, LABELLED, World, facts, run};
-use crate::config::{Outcome, OutcomeWord};
+use crate::config::Outcome;
 use crate::sample::{JobState, QueueFacts};
 use crate::source::Reason;
 use crate::state::TargetData;

@@ -82,7 +82,8 @@ impl World {
     pub(in crate::web::page) fn apply(&mut self, target: usize, sample: Sample) {
         self.good(target);
         let configured = self.config.sources[0].targets().nth(target).unwrap();
-        self.state.sources[0].targets[target].apply(configured, sample, self.config.global.max_label_values);
+        let max_label_values = self.config.global.max_label_values;
+        self.state.sources[0].targets[target].apply(configured, sample, max_label_values).unwrap();
     }
 
     /// A sample of a queue target that finds one queue.
