@@ -1,4 +1,4 @@
-//! Leases: how a claim shows in a queue table.
+//! Leases: how a claim is recognized in a queue table.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::yaml::{Bounds, Checker, Field, Located, Location, ScalarOr, Spanned};
 const TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(1), most: DAY.saturating_mul(30) };
 const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
 
-/// Why a claim that is nothing but a lock needs READPAST.
+/// Why a claim that is only a lock needs READPAST.
 const LOCKS_NEED_READPAST: &str = "`kind: rowlock` contradicts `read_mode: read_committed`: rows in flight are those that READPAST leaves \
      out; give the queue `read_mode: readpast`";
 
-/// How a claim shows in the table.
+/// How a claim is recognized in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Lease {
@@ -26,7 +26,7 @@ pub enum Lease {
     Until {
         /// The column.
         column: TimeColumn,
-        /// The claim token, where NULL means that the row is not claimed.
+        /// The claim token; NULL means that the row is not claimed.
         #[serde(skip_serializing_if = "Option::is_none")]
         token: Option<ColumnName>,
         /// Grace added to the end of the lease.
@@ -44,7 +44,7 @@ pub enum Lease {
         #[serde(serialize_with = "duration::serialize")]
         tolerance: Duration,
     },
-    /// A column holds the owner of the row, without an end.
+    /// A column holds the owner of the row; the lease has no end.
     Owner {
         /// The column; NULL when the row has no owner.
         column: ColumnName,
@@ -55,7 +55,7 @@ pub enum Lease {
     None,
 }
 
-/// The words for the kinds of lease.
+/// The kinds of lease, as the file names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -112,7 +112,7 @@ impl Value for Lease {
         let (at, form) = (yaml.location(), yaml.value);
         let remedy = "one of until, since, owner, rowlock, none";
         let kind = checker.required(form.kind, at, "kind", remedy)?.value;
-        // Each kind takes some of the keys, and the rest would be silently without effect.
+        // Each kind takes some of the keys; the rest would silently have no effect.
         let takes = |kinds: &[LeaseKind]| kinds.contains(&kind);
         use LeaseKind::{Owner, Since, Until};
         let column = fitting(checker, form.column, "column", kind, takes(&[Until, Since, Owner]));

@@ -1,4 +1,4 @@
-//! Outcomes: the words for how a row of a log ended, and the rules that derive them from a row.
+//! Outcomes: how a row of a log ended, and the rules that derive it.
 
 use serde::de::DeserializeOwned;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -131,7 +131,7 @@ form! {
         column: Field<String>,
         /// The rules; the first one that holds counts.
         rules: Field<List<RuleForm<O>>>,
-        /// The outcome of a row that no rule fits.
+        /// The outcome of a row that no rule matches.
         #[serde(rename = "default")]
         otherwise: Field<O>,
     }
@@ -208,7 +208,7 @@ fn rule<O: OutcomeWord>(checker: &mut Checker<'_>, yaml: Spanned<RuleForm<O>>) -
     Some(OutcomeRule { test: test?, outcome: outcome?.value })
 }
 
-/// The outcomes that there are, for an error.
+/// The possible outcomes, for an error.
 fn words<O: OutcomeWord>() -> String {
     O::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(", ")
 }

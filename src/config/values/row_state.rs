@@ -1,4 +1,4 @@
-//! Row states: what a row says of the state of its job.
+//! Row states: where the state of a job comes from.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::config::scope::Scope;
 use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
-/// What a row says of its state.
+/// Where the state of a row comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowState {
@@ -60,7 +60,7 @@ form! {
 }
 
 impl RowState {
-    /// Whether a row can be in this state by what is stored. A row that is done is not read.
+    /// Whether what is stored can put a row in this state. Done rows are not read.
     #[must_use]
     pub fn can_be(&self, wanted: MappedState) -> bool {
         match self {
@@ -127,7 +127,7 @@ impl Value for RowState {
     }
 }
 
-/// The state of a whole table. What would make every row the same and say nothing is refused.
+/// The state of a whole table. A state that would say nothing about its rows is refused.
 fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Option<RowState> {
     let remedy = match state.value {
         MappedState::Ready | MappedState::Scheduled | MappedState::Retrying | MappedState::Failed => {
