@@ -30,9 +30,9 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// The longest pause between two attempts, and what an attempt may take.
 const CEILING: Duration = Duration::from_secs(300 + 7);
 
-/// How often a target or a connection is tried that fails for an hour. The pauses double from 15 s to 300 s,
-/// each shortened by up to a half: at most often, 7.5 + 15 + 30 + 60 + 120 s and then one each 150 s. The
-/// least is when none is shortened, each takes its 7 s, and other targets come first.
+/// How often a target or connection is tried while it fails for an hour. The pauses double from 15 s to 300
+/// s, each shortened by up to a half. The most attempts: after 7.5 + 15 + 30 + 60 + 120 s, one every 150 s.
+/// The fewest: no pause is shortened, each attempt takes its 7 s, and other targets come first.
 const ATTEMPTS_PER_HOUR: std::ops::RangeInclusive<usize> = 13..=28;
 
 /// The runtime's own time.
