@@ -42,7 +42,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
         let Some((_, ms)) = units.find(|(name, _)| *name == unit) else {
             return Err(unit_not_here(text, unit));
         };
-        // They are digits: what cannot be read is too large.
+        // There are only digits, so a number that cannot be read is too large.
         total = digits
             .parse::<u64>()
             .ok()
@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(total))
 }
 
-/// Writes a duration the way [`parse`] reads it; parts of a millisecond are dropped.
+/// Writes a duration the way [`parse`] reads it; fractions of a millisecond are dropped.
 pub(crate) fn text(duration: Duration) -> String {
     let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut out = String::new();
@@ -84,7 +84,7 @@ fn invalid(text: &str) -> String {
     format!("`{text}` is not a duration; write for example `500ms`, `15s`, `10m` or `1h30m`")
 }
 
-/// What is wrong with a unit that is not among those that may still come.
+/// Why a unit may not come here.
 fn unit_not_here(text: &str, unit: &str) -> String {
     let known = UNITS.map(|(name, _)| format!("`{name}`")).join(", ");
     if UNITS.iter().any(|(name, _)| *name == unit) {

@@ -8,5 +8,5 @@ pub const MAX_RESULT_ROWS: usize = 20_000;
 /// and with it its plan, stays the same from sample to sample.
 pub const GAPS_PER_SAMPLE: usize = 16;
 
-/// How many claimed rows one sample of a queue lists at most, lapsed leases first.
+/// The most claimed rows that one sample of a queue lists, lapsed leases first.
 pub const CLAIMS_PER_SAMPLE: usize = 1000;

@@ -1,11 +1,11 @@
-//! A string that cannot be printed by accident.
+//! Secrets: strings that cannot be printed by accident.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::Deserializer;
 
-/// A secret, such as a password. It has no `Display`, and its `Debug` shows nothing of it.
+/// A secret, such as a password. It has no `Display`, and its `Debug` reveals nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

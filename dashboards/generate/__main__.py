@@ -1,7 +1,7 @@
 """usage: python -m generate [--check]
 
-Writes the dashboards' JSON files. With --check, writes nothing, says what is different, and ends with 1 when
-something is.
+Writes the dashboards' JSON files. With --check, writes nothing, prints the differences, and exits with 1 if
+there are any.
 """
 
 import difflib
@@ -17,7 +17,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent
 
 
 def generated() -> dict[str, str]:
-    """The text of each file, by its name."""
+    """The text of each file, by name."""
     dashboards = [module.build() for module in (overview, queue, run_log, exporter)]
     return {
         f"{dashboard.uid}.json": json.dumps(dashboard, cls=JSONEncoder, indent=2, sort_keys=True, ensure_ascii=False)
@@ -27,7 +27,7 @@ def generated() -> dict[str, str]:
 
 
 def differences() -> list[str]:
-    """What is different between the files and what would be written, as a diff; also a file that nothing writes."""
+    """The difference between the files and the generated ones, as a diff; includes files that nothing generates."""
     wanted = generated()
     present = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.json")}
     lines: list[str] = []

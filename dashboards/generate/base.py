@@ -1,4 +1,4 @@
-"""What all dashboards have in common: variables, annotations, links, and a place for each panel."""
+"""What all dashboards have in common: variables, annotations, links, and the layout of panels."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,16 @@ from grafana_foundation_sdk.models import dashboard
 from . import links, promql
 from .panels import DATASOURCE, RED
 
-# What Grafana 10.0 writes, the oldest that is supported; newer ones migrate it when they load it.
+# Written by Grafana 10.0, the oldest supported version; newer ones migrate it on loading.
 SCHEMA_VERSION = 38
 
-# Whose options the panels have: those of the types in use. Without it, plugins migrate them from before Grafana 7.
+# The version of the panels' options, for the types in use. Without it, plugins migrate them from before Grafana 7.
 PLUGIN_VERSION = "10.4.0"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of panels. The ids of its panels follow its own: 100 and 101, 102, …"""
+    """A row of panels. The ids of its panels follow its own: 100, then 101, 102, …"""
 
     id: int
     title: str
@@ -25,7 +25,7 @@ class Row:
 
 
 def every(name: str, label: str, query: str) -> build.QueryVariable:
-    """A variable of which several values can be chosen, all at first."""
+    """A variable that allows several values, all of them at first."""
     return (
         _query(name, label, query)
         .multi(True)
@@ -53,7 +53,7 @@ def _query(name: str, label: str, query: str) -> build.QueryVariable:
 
 
 def exporter_variables() -> list:
-    """The variables that every dashboard begins with."""
+    """The variables at the start of every dashboard."""
     return [
         build.DatasourceVariable("datasource").label("Data source").type("prometheus"),
         every("job", "Job", "label_values(sqlqueue_exporter_build_info, job)"),
@@ -62,14 +62,14 @@ def exporter_variables() -> list:
 
 
 def runbooks_variable() -> build.QueryVariable:
-    """Where the runbooks are read. It is set in one place, alerts/links.rules.yml, for the alerts too."""
+    """The address of the runbooks. It is set in one place, alerts/links.rules.yml, for the alerts too."""
     return one("runbooks", "Runbooks", "label_values(sqlqueue:links:info, runbooks_url)").hide(
         dashboard.VariableHide.HIDE_VARIABLE
     )
 
 
 def new(uid: str, title: str, description: str, variables: list, alerts: str, rows: list[Row]) -> dashboard.Dashboard:
-    """A dashboard. `alerts` are the matchers of the alerts that are annotated."""
+    """A dashboard. `alerts` are the matchers of the alerts to annotate."""
     builder = (
         build.Dashboard(title)
         .uid(uid)
@@ -85,7 +85,7 @@ def new(uid: str, title: str, description: str, variables: list, alerts: str, ro
         .links(links.of_a_dashboard())
     )
     for row in rows:
-        # Not collapsed, so the panels are placed after the row and not inside it.
+        # Not collapsed, so the panels come after the row and not inside it.
         builder.with_row(build.Row(row.title).id(row.id).collapsed(False))
         for panel in row.panels:
             builder.with_panel(panel)
@@ -112,7 +112,7 @@ class _PrometheusAnnotation(dashboard.AnnotationQuery):
 
 @dataclass
 class _Alerts:
-    """The annotation of the alerts that fire."""
+    """The annotation for alerts that fire."""
 
     matchers: str
 

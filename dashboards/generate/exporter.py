@@ -8,7 +8,7 @@ from .promql import heat, quantile
 
 _SOURCE = 'source=~"$source"'
 
-# A target is a queue or a log; the labels that it does not have are empty.
+# A target is a queue or a log; labels that it does not have are empty.
 _TARGET = "source, queue, attempt_log, enqueue_log, run_log, control_table"
 
 
@@ -184,7 +184,7 @@ def _logs() -> list:
 
 def _process() -> list:
     def own(expr: str) -> str:
-        """Other programs have such series too."""
+        """The exporter's own series, because other programs have such series too."""
         return f"{expr} and on (job, instance) {promql.select('sqlqueue_exporter_build_info')}"
 
     by_instance = "{{instance}}"

@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders import dashboard as build
 from grafana_foundation_sdk.models import dashboard
 
-# The tag by which the dashboards find each other.
+# The tag that connects the dashboards.
 TAG = "sqlqueue"
 
 _EXPORTER = "${datasource:queryparam}&${job:queryparam}&${instance:queryparam}&${__url_time_range}"
@@ -25,12 +25,12 @@ def to_exporter(source: str) -> str:
 
 
 def to_runbook(alert: str) -> str:
-    """The runbook of one alert. Its page is where alerts/links.rules.yml says, as for the alerts."""
+    """The runbook of one alert, at the address in alerts/links.rules.yml, as for the alerts."""
     return f"${{runbooks}}#{alert}"
 
 
 def of_a_panel(alerts: tuple[str, ...]) -> list:
-    """The links in the corner of a panel: the runbooks of the alerts on what it shows."""
+    """The links in the corner of a panel: the runbooks of alerts on what it shows."""
     return [
         build.DashboardLink(f"Runbook of {alert}")
         .type(dashboard.DashboardLinkType.LINK)
@@ -41,7 +41,7 @@ def of_a_panel(alerts: tuple[str, ...]) -> list:
 
 
 def field(name: str) -> str:
-    """The value of a label in the line of the table that was clicked."""
+    """The value of a label in the table row that was clicked."""
     return f"${{__data.fields.{name}:percentencode}}"
 
 

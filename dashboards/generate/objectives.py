@@ -1,29 +1,29 @@
-"""The objectives of the configuration, and what is held against each."""
+"""The objectives of the configuration, and the value that each limits."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Gives the series of a metric, with the matchers of a dashboard.
+# Returns the series of a metric, with the matchers of a dashboard.
 Select = Callable[..., str]
 
 
 @dataclass(frozen=True)
 class Objective:
-    """An objective, and what is held against it."""
+    """An objective, and the value that it limits."""
 
     # As in the configuration.
     name: str
     # Its gauge.
     metric: str
-    # The labels that tell one target from another.
+    # The labels that identify a target.
     target: str
     # PromQL of the value, with the labels of the target.
     value: Callable[[Select], str]
 
     def share(self, select: Select) -> str:
-        """The value as a share of the objective: above 1 it is missed."""
+        """The value as a share of the objective: above 1, the objective is missed."""
         return f"{self.value(select)} / on (job, instance, {self.target}) {select(self.metric)}"
 
 
@@ -36,7 +36,7 @@ def _worst_step(expr: Callable[[Select], str]) -> Callable[[Select], str]:
 
 
 def _share_of_rows(outcome: str) -> Callable[[Select], str]:
-    # Recorded by the rules in alerts/, and measured nowhere else: which span a ratio is taken over is theirs to say.
+    # Recorded by the rules in alerts/ and measured nowhere else, because they choose the span of a ratio.
     return _worst_step(_gauge("step:sqlqueue_run_steps:ratio_rate1h", outcome=outcome))
 
 
@@ -46,7 +46,7 @@ def slowdown(select: Select) -> str:
     return " / ".join(select(f"step:sqlqueue_run_step_duration_seconds:{span}") for span in (now, past))
 
 
-# The labels that tell one target from another, by the list of the configuration that it is in.
+# The labels that identify a target, by its list in the configuration.
 _TARGETS = {
     "queues": "source, queue",
     "attempt_logs": "source, queue",
@@ -54,7 +54,7 @@ _TARGETS = {
     "sources": "source",
 }
 
-# Which objectives there are, and their metrics: written by a test from the table in src/config/objectives.rs.
+# All objectives and their metrics, written by a test from the table in src/config/objectives.rs.
 _TABLE = {entry["key"]: entry for entry in json.loads((Path(__file__).parent / "objectives.json").read_text())}
 
 
@@ -102,7 +102,7 @@ ALL = [*OF_QUEUES, *OF_RUN_LOGS, MAX_CLOCK_SKEW]
 
 
 def shares(objectives: list[Objective], select: Select, condition: str = "") -> str:
-    """The shares of several objectives, each with its name as a label; those only for which the condition holds."""
+    """The shares of several objectives, each with its name as a label, limited to those that meet the condition."""
     return " or ".join(
         f'label_replace({objective.share(select)}{condition}, "objective", "{objective.name}", "source", ".*")'
         for objective in objectives

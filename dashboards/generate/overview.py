@@ -8,8 +8,8 @@ from .promql import per_minute
 
 _SOURCE = 'source=~"$source"'
 
-# An alert on an exporter that is gone has no instance, one on a database has no queue, and so on: with
-# all of them chosen, such an alert is shown too.
+# An alert on a missing exporter has no instance, one on a database has no queue, and so on. Such an alert is shown
+# too while all of them are chosen.
 _ALERTS = ('job=~"$job|"', 'instance=~"$instance|"', 'source=~"$source|"')
 
 _TO_QUEUE = [("Queue ${__value.text}", links.to_queue(links.field("source"), links.field("queue")))]

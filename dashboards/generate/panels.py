@@ -1,4 +1,4 @@
-"""The kinds of panel that the dashboards are made of, each with the settings that all of its kind share."""
+"""The kinds of panel in the dashboards, each with the settings that all panels of the kind share."""
 
 from dataclasses import dataclass, field
 
@@ -27,7 +27,7 @@ DATASOURCE = dashboard.DataSourceRef(type_val="prometheus", uid="${datasource}")
 
 GREEN, YELLOW, ORANGE, RED, BLUE = "green", "yellow", "orange", "red", "blue"
 
-# Colours of a count of things that should not be, and of a share of an objective.
+# Colours for a count of things that should not be, and for a share of an objective.
 FAULTS = [(None, GREEN), (1.0, RED)]
 SHARE = [(None, GREEN), (0.8, YELLOW), (1.0, RED)]
 PLAIN = [(None, BLUE)]
@@ -35,17 +35,17 @@ PLAIN = [(None, BLUE)]
 
 @dataclass(frozen=True)
 class Query:
-    """A query and how its series are called."""
+    """A query and the name of its series."""
 
     expr: str
     legend: str = "__auto"
     ref_id: str = ""
-    # Drawn as a threshold: dashed, red and never filled.
+    # Whether it is drawn as a threshold: dashed, red and never filled.
     threshold: bool = False
 
 
 def objective(name: str, expr: str) -> Query:
-    """A query that is drawn as a threshold."""
+    """A query drawn as a threshold."""
     return Query(expr, name, name, threshold=True)
 
 
@@ -119,7 +119,7 @@ class Column:
     title: str
     expr: str
     unit: str = "short"
-    # Colours of its cells; none are coloured without.
+    # Colours of its cells; without any, cells are not coloured.
     steps: list = field(default_factory=list)
 
 
@@ -136,7 +136,7 @@ def table(
     """A line for each set of labels, as of now.
 
     `labels` are the labels to show with their titles, `links` the links of a label's cells as (title,
-    URL), `none` is what an empty table says. Sorted by the last column, the highest first.
+    URL), `none` is the text of an empty table. Sorted by the last column, the highest first.
     """
     queries = [Query(column.expr, ref_id=chr(ord("A") + n)) for n, column in enumerate(columns)]
     panel = _panel(build_table.Panel(), id, title, description, (), 24, height).unit("short").no_value(none)
@@ -158,7 +158,7 @@ def table(
     for label, heading in labels.items():
         properties = [
             dashboard.DynamicConfigValue("displayName", heading),
-            # Else an empty cell would say what the empty table says.
+            # Otherwise an empty cell would show the text of an empty table.
             dashboard.DynamicConfigValue("noValue", ""),
         ]
         if label in links:
@@ -195,7 +195,7 @@ def heat_map(id: int, title: str, description: str, buckets: str, unit: str, wid
             .exponent(0.5)
             .steps(64)
         )
-        # Buckets without observations are left blank.
+        # Buckets without observations stay blank.
         .filter_values(build_heatmap.FilterValueRange().le(1e-9))
         .y_axis(build_heatmap.YAxisConfig().unit(unit).axis_placement(common.AxisPlacement.LEFT))
         .cell_gap(1)
@@ -205,7 +205,7 @@ def heat_map(id: int, title: str, description: str, buckets: str, unit: str, wid
 def timeline(
     id: int, title: str, description: str, query: Query, mappings: dict[str, tuple[str, str]], width: int = 24
 ) -> statetimeline.Panel:
-    """A bar for each series whose colour is the state at the time."""
+    """A bar for each series, coloured by its state at the time."""
     return (
         _panel(statetimeline.Panel(), id, title, description, (query,), width, 8)
         .unit("short")

@@ -14,7 +14,7 @@ def _series(metric: str, *matchers: str, **equal: str) -> str:
 
 
 def _gauge(metric: str, by: str = "queue", **equal: str) -> str:
-    """A gauge, once when several exporters watch the same queue."""
+    """A gauge, counted once when several exporters watch the same queue."""
     return f"max by ({by}) ({_series(metric, **equal)})"
 
 
@@ -32,7 +32,7 @@ def build() -> dashboard.Dashboard:
             base.one("source", "Source", f"label_values({has_queue}}}, source)"),
             base.one("queue", "Queue", f'label_values({has_queue}, source="$source"}}, queue)'),
         ],
-        # Its own alerts, and those on its database.
+        # Its own alerts, and those of its database.
         'job=~"$job|", instance=~"$instance|", source=~"$source|", queue=~"$queue|", run_log=""',
         [
             base.Row(100, "Now", _now()),

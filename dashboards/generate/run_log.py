@@ -8,8 +8,8 @@ from .promql import NOT_OK, heat, per_minute, quantile
 
 _LOG = ('source="$source"', 'run_log="$run_log"')
 
-# The worst outcome of an interval wins. A skip is the least of them: beside a run that worked it only
-# says that two of them met.
+# The worst outcome of an interval wins. A skip is the least of them: beside a run that worked, it only means that two
+# runs overlapped.
 _OUTCOMES = [("skipped", 1, BLUE), ("ok", 2, GREEN), ("warning", 3, YELLOW), ("error", 4, RED)]
 
 
@@ -18,7 +18,7 @@ def _series(metric: str, *matchers: str, **equal: str) -> str:
 
 
 def _gauge(metric: str, by: str = "run_log") -> str:
-    """A gauge, once when several exporters watch the same run log."""
+    """A gauge, counted once when several exporters watch the same run log."""
     return f"max by ({by}) ({_series(metric)})"
 
 
@@ -40,7 +40,7 @@ def build() -> dashboard.Dashboard:
             base.one("source", "Source", f"label_values({logs}}}, source)"),
             base.one("run_log", "Run log", f'label_values({logs}, source="$source"}}, run_log)'),
         ],
-        # Its own alerts, and those on its database.
+        # Its own alerts, and those of its database.
         'job=~"$job|", instance=~"$instance|", source=~"$source|", run_log=~"$run_log|", queue=""',
         [
             base.Row(100, "Now", _now()),
@@ -258,7 +258,7 @@ def _steps() -> list:
 
 
 def _notifications() -> list:
-    # A control table has a name of its own and is in the same database.
+    # A control table has its own name, and is in the same database.
     def series(metric: str) -> str:
         return promql.select(metric, 'source="$source"')
 

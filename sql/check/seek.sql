@@ -1,6 +1,6 @@
 {#- The index by which a sample can seek: its first key is the wanted column, except for columns that the
-    sample compares with constants. Returns the name of one, or NULL when there is none. Reads only the
-    catalog, where a login sees what it may read. The catalog has names without brackets. -#}
+    sample compares with constants. Returns the name of one, or NULL. Reads only the catalog, where a login
+    sees what it may read. Names in the catalog have no brackets. -#}
 {%- import dialect as db -%}
 {{ db.guard(lock_timeout_ms) -}}
 WITH index_key AS (

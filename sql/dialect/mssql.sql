@@ -102,8 +102,7 @@ COUNT_BIG(*)
 
 {#- The number of committed rows, claimed ones included. It is read from row versions where the database
     keeps them, so that nothing waits for a worker's lock, and stays NULL elsewhere. Minus what READPAST
-    sees, these are the rows in flight. The database asked is the table's own, which need not be the one
-    of the session. -#}
+    sees, these are the rows in flight. The table's own database is asked, which may not be the session's. -#}
 {%- macro committed_rows_prelude(table, predicate) -%}
 {%- set database_id -%}
 DB_ID({% if table | parts | length == 3 %}{{ table | parts | first | literal }}{% endif %})

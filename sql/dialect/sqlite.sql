@@ -18,13 +18,13 @@ CROSS JOIN
 {%- endmacro -%}
 
 {#- `unixepoch('now', 'subsec')` would be plainer, but before SQLite 3.42 it is silently NULL, and a pasted
-    statement should work in whatever shell the reader has. -#}
+    statement should work in any shell. -#}
 {%- macro now_ms() -%}
 CAST(ROUND((CAST(strftime('%J', 'now') AS REAL) - 2440587.5) * 86400000) AS INTEGER)
 {%- endmacro -%}
 
-{#- An error that names the column. SQLite lets a column hold values of other types, and would read a
-    text that is no number as 0. A query can raise an error only by a function that fails. -#}
+{#- An error that names the column. SQLite lets a column hold values of other types, and would read a text
+    that is not a number as 0. A query can raise an error only by a function that fails. -#}
 {%- macro refuse(column, wanted) -%}
 {%- set message %}{{ column }} holds {{ wanted }}{% endset -%}
 json_extract('{}', {{ message | literal }})
@@ -93,7 +93,7 @@ substr(CAST({{ expression }} AS TEXT), 1, 200)
 COUNT(*)
 {%- endmacro -%}
 
-{#- There are no row locks here; only its owner's mark tells that a row is in flight. -#}
+{#- There are no row locks here; only the owner's mark shows that a row is in flight. -#}
 {%- macro committed_rows_prelude(table, predicate) %}{% endmacro -%}
 {%- macro committed_rows() -%}
 NULL
@@ -109,7 +109,7 @@ EXISTS (SELECT 1 FROM application_lock WHERE resource = {{ resource | literal }}
 1 = 0
 {%- endmacro -%}
 
-{#- The schema goes with the index, not with its table. -#}
+{#- The schema qualifies the index, not its table. -#}
 {%- macro index_on(index, table) -%}
 {%- if table | parts | length > 1 %}{{ table | parts | first | quote }}.{% endif %}{{ index }} ON {{ table | parts | last | quote }}
 {%- endmacro -%}

@@ -1,4 +1,4 @@
-{#- One sample of an attempt log: its new rows, one for each attempt that ended. -#}
+{#- One sample of an attempt log: its new rows, one for each finished attempt. -#}
 {%- import dialect as db -%}
 {%- import "sample/tail.sql" as tail -%}
 {%- import "sample/ending.sql" as ending -%}

@@ -1,17 +1,17 @@
 {#- One sample of a queue table: a lease queue or a transactional queue.
 
-    Reads every row that is not finished, each once, including failed rows and rows whose state the
-    mapping does not know. Returns one row for each queue and state, and at least one row, so that an
-    empty table differs from an unanswered question.
+    Reads every row that is not finished, each once, including failed rows and rows whose state the mapping
+    does not know. Returns one row for each queue and state, and at least one row, so that an empty table
+    differs from an unanswered question.
 
     The state of a row is derived here and nowhere else. Another kind of lease would be another branch of
     `claimed` and `lease_end_ms`. In this order: a row that is finished, failed or in a state that the
-    mapping does not know has its stored state; a row with a live claim is running; a row that is not due
-    is retrying if it was tried before, else scheduled; a row without attempts left is exhausted; a row
-    with a lapsed claim is expired; every other row is ready.
+    mapping does not know has its stored state; a row with a live claim is running; a row that is not due is
+    retrying if it was tried before, else scheduled; a row without attempts left is exhausted; a row with a
+    lapsed claim is expired; every other row is ready.
 
-    The steps have names that nobody gives a table: a table named without its schema would be taken for
-    the step of the same name. -#}
+    The steps have names that no table is likely to have: a table named without its schema would be taken
+    for the step of the same name. -#}
 {%- import dialect as db -%}
 {%- import "sample/probe.sql" as probed -%}
 {%- from "sample/stored_time.sql" import stored -%}
@@ -22,7 +22,7 @@
 {%- set running = state.map | values_of("running") -%}
 {%- set done = state.map | values_of("done") if not count_done -%}
 
-{#- The time from which the end of a claim follows, if the mapping has one. -#}
+{#- The time from which the end of a claim is derived, if the mapping has one. -#}
 {%- set lease_time = lease.column if lease.kind in ["until", "since"] -%}
 
 {%- macro stored_state() -%}
@@ -38,8 +38,8 @@ CASE
 {%- endif -%}
 {%- endmacro -%}
 
-{#- 1 when somebody holds the row, even if the lease has lapsed. A stored state that says so decides; else
-    the token does, else the column of the lease. -#}
+{#- 1 when a row is claimed, even if the lease has lapsed. A stored state that means a claim decides; else
+    the token, else the column of the lease. -#}
 {%- macro claimed() -%}
 {%- if running -%}
 CASE WHEN {{ state.column | column }} IN ({{ running | literal }}) THEN 1 ELSE 0 END
@@ -52,7 +52,7 @@ CASE WHEN {{ stored(lease_time) }} IS NULL THEN 0 ELSE 1 END
 {%- endif -%}
 {%- endmacro -%}
 
-{#- NULL when no end of the claim is stored. -#}
+{#- NULL when the end of the claim is not stored. -#}
 {%- macro lease_end_ms() -%}
 {%- if lease_time -%}
 {{ db.epoch_ms(lease_time) }} + CAST({{ (lease.timeout or "0s") | ms + lease.tolerance | ms }} AS {{ db.bigint }})

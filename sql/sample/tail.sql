@@ -1,4 +1,4 @@
-{#- The tail of a log: which rows one sample reads of a table that grows by id.
+{#- The tail of a log: the rows that one sample reads from a table that grows by id.
 
     `fresh` holds the next rows above the watermark, in bounded batches. `late` holds rows whose ids were
     missing when the watermark passed them: ids are assigned in one order and committed in another, and
@@ -31,7 +31,7 @@ CASE WHEN {{ matches() }} THEN {{ value }} END
 {%- endif -%}
 {%- endmacro -%}
 
-{#- What the table holds now, by its primary key: this tells retention and truncation from a quiet log.
+{#- What the table holds now, by its primary key, to distinguish retention and truncation from a quiet log.
     The times are those of any row, matching or not, because a table that starts over has younger rows
     throughout. The newest row is found the same way as the oldest: for a MAX in a join, SQLite would read
     the whole log. -#}

@@ -1,4 +1,4 @@
-//! Common keys: what every target has.
+//! Common keys: those that every target has.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{ReadMode, SAMPLE_INTERVALS, TargetKind, presets};
 use crate::duration;
 use crate::yaml::{Checker, Field, Location, Names, Resolved};
 
-/// What every target has.
+/// The part that every target has in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The value of the label that names the target.
@@ -23,15 +23,14 @@ pub struct Target {
     pub probe: Option<Probe>,
     /// How locked rows are read.
     pub read_mode: ReadMode,
-    /// Whether a sample can miss rows that are there: locked ones, in the mode `readpast`
-    /// on SQL Server.
+    /// Whether a sample can miss existing rows: locked ones, in mode `readpast` on SQL Server.
     pub misses_locked_rows: bool,
     /// Time between two samples.
     pub sample_interval: Duration,
 }
 
 impl Target {
-    /// Writes its keys into the mapping of its target.
+    /// Writes these keys into the target's mapping.
     pub(crate) fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("name", &self.name)?;
         map.serialize_entry("table", &self.table)?;
@@ -45,14 +44,14 @@ impl Target {
         map.serialize_entry("sample_interval", &duration::text(self.sample_interval))
     }
 
-    /// Adds the columns that its keys name.
+    /// Adds the columns that these keys name.
     pub(crate) fn columns<'a>(&'a self, columns: &mut Vec<MappedColumn<'a>>) {
         self.filter.map_in(ColumnOwner::Target, "where", columns);
         self.probe.iter().for_each(|probe| probe.map(columns));
     }
 }
 
-/// The keys that every target has, as they are written.
+/// The keys that every target has, as written in the file.
 #[derive(Debug, Default)]
 pub(crate) struct CommonKeys {
     pub(crate) name: Field<String>,
@@ -78,7 +77,7 @@ impl Checker<'_> {
         let table = self.required(keys.table, at, "table", &remedy);
         let table = table.and_then(|yaml| TableName::check(self, yaml, scope));
         let filter = keys.filter.given().map(|yaml| Filter::check(self, yaml, scope));
-        // A probe that is wrong must not leave its target unprobed.
+        // A wrong probe must not leave its target unprobed.
         let probe = keys.probe.given().map(|yaml| Probe::check(self, yaml, scope));
         let sample_interval = match self.duration(keys.sample_interval, SAMPLE_INTERVALS) {
             Ok(None) => scope.sample_interval,

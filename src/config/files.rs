@@ -1,17 +1,17 @@
-//! The files of a configuration: one, the YAML files of a folder, or those that a pattern matches.
+//! Configuration files: one file, the YAML files of a folder, or those that match a pattern.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::yaml::ConfigError;
 
-/// What ends the name of a configuration file in a folder.
+/// The endings of configuration files in a folder.
 const ENDINGS: [&str; 2] = ["yaml", "yml"];
 
-/// The files of a path, in the order of their names; at least one.
+/// The files of a path, at least one, sorted by name.
 ///
 /// # Errors
-/// When a folder or a pattern has none, or cannot be looked through.
+/// When a folder or a pattern has none, or cannot be searched.
 pub(super) fn find(path: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     let unreadable = |error| ConfigError::Unreadable { file: path.to_owned(), error };
     let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));

@@ -1,4 +1,4 @@
-//! Global settings: they hold for every target unless it says otherwise.
+//! Global settings: they hold for every target that does not set its own.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const STALE_AFTER: Duration = Duration::from_secs(60);
 const MAX_LABEL_VALUES: usize = 100;
 
 const QUERY_TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(10), most: HOUR };
-/// Zero has a meaning: the server does not wait for a lock at all.
+/// Zero is allowed: the server then does not wait for a lock at all.
 const LOCK_TIMEOUTS: Bounds = Bounds { least: Duration::ZERO, most: HOUR };
 const STALE_AFTERS: Bounds = Bounds { least: Duration::from_millis(100), most: DAY.saturating_mul(7) };
 
@@ -27,7 +27,7 @@ pub struct Global {
     /// Time between two samples of a target.
     #[serde(serialize_with = "duration::serialize")]
     pub sample_interval: Duration,
-    /// Deadline of one statement; also of connecting and logging in.
+    /// Deadline for one statement, and for connecting and logging in.
     #[serde(serialize_with = "duration::serialize")]
     pub query_timeout: Duration,
     /// How long the server may let a statement wait for a lock.
@@ -38,23 +38,23 @@ pub struct Global {
     pub stale_after: Duration,
     /// How locked rows are read.
     pub read_mode: ReadMode,
-    /// How many values of a label that comes from a table are exported per target.
+    /// The most values exported per target for a label that comes from a table.
     pub max_label_values: usize,
-    /// The objectives of whatever has none of its own.
+    /// The default objectives, for sources and targets that set none of their own.
     pub objectives: Objectives,
 }
 
-/// How a statement reads locked rows. There is no NOLOCK: it reads what was never
-/// committed, and can miss rows or read them twice.
+/// How a statement reads locked rows. There is no NOLOCK: it reads uncommitted data, and can miss rows or
+/// read them twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadMode {
-    /// It leaves them out: what a worker could claim now. SQL Server only.
+    /// Skips them, so that the result is what a worker could claim now. SQL Server only.
     #[default]
     #[serde(rename = "readpast")]
     ReadPast,
-    /// It waits for them, or reads their last committed version where the database keeps one.
+    /// Waits for them, or reads their last committed version where the database keeps one.
     ReadCommitted,
 }
 
@@ -62,7 +62,7 @@ form! {
     pub struct GlobalForm {
         /// Time between two samples of a target.
         sample_interval: Field<String>,
-        /// Deadline of one statement; also of connecting and logging in.
+        /// Deadline for one statement, and for connecting and logging in.
         query_timeout: Field<String>,
         /// How long the server may let a statement wait for a lock.
         lock_timeout: Field<String>,
@@ -70,15 +70,16 @@ form! {
         stale_after: Field<String>,
         /// How locked rows are read: `readpast` or `read_committed`.
         read_mode: Field<ReadMode>,
-        /// How many values of a label that comes from a table are exported per target.
+        /// The most values exported per target for a label that comes from a table.
         max_label_values: Field<u32>,
-        /// The objectives of whatever has none of its own.
+        /// The default objectives, for sources and targets that set none of their own.
         objectives: Field<ObjectivesForm>,
     }
 }
 
 impl Global {
-    /// The global settings, and `stale_after` with its location for the targets to be held against.
+    /// Checks the global settings. Also returns `stale_after` with its location, for the targets to be
+    /// checked against.
     pub(super) fn check(checker: &mut Checker<'_>, field: Field<GlobalForm>) -> (Self, Option<Resolved>) {
         let form = field.value_or_default();
         let mut resolve = |key, field, bounds, default| match checker.duration(field, bounds) {
@@ -93,8 +94,8 @@ impl Global {
         if let (Some(lock), Some(query)) = (&lock, &query)
             && lock.value >= query.value
         {
-            // Otherwise the statement's own deadline always comes first, and no lock is ever named
-            // as the reason.
+            // Otherwise the statement's own deadline always comes first, and a lock is never reported as the
+            // reason.
             checker.relation(lock, "must be shorter than", query);
         }
         if let (Some(interval), Some(stale)) = (&interval, &stale)

@@ -1,4 +1,4 @@
-//! Log limits: how many rows of a log a sample reads, and how long it waits for rows that are missing or open.
+//! Log limits: the most rows that one sample reads, and how long it waits for missing or open rows.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use crate::duration::{self, DAY};
 use crate::limits::{GAPS_PER_SAMPLE, MAX_RESULT_ROWS};
 use crate::yaml::{Bounds, Checker, Field, Spanned};
 
-/// Rows read per sample at most.
+/// The most rows read per sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BatchSize(pub u32);
 
 impl BatchSize {
-    /// In force where the file says nothing.
+    /// The default.
     pub const DEFAULT: Self = Self(1000);
-    /// At least the rows that a sample asks for again one by one: one that is left out for want of room
-    /// would pass for deleted. At most what an answer holds of late rows and as many new ones.
+    /// At least the rows that a sample asks for again one by one: one left out for lack of room would look
+    /// deleted. At most what an answer holds of late rows and as many new ones.
     const BOUNDS: (u32, u32) = (GAPS_PER_SAMPLE as u32, (MAX_RESULT_ROWS / 2) as u32);
 }
 
@@ -38,7 +38,7 @@ macro_rules! windows {
         pub struct $Window(pub Duration);
 
         impl $Window {
-            /// In force where the file says nothing.
+            /// The default.
             pub const DEFAULT: Self = Self($default);
         }
 
@@ -60,9 +60,9 @@ macro_rules! windows {
 }
 
 windows! {
-    /// How long a missing id is asked for again. Zero has a meaning: a row that commits late is not waited for.
+    /// How long samples keep asking for a missing id. Zero is allowed: late commits are then not waited for.
     LateWindow: default Duration::from_secs(600), from Duration::ZERO, to DAY;
-    /// How long a row without an end counts as running. A step that runs for longer than a day is more
-    /// likely a row that was never ended.
+    /// How long a row without an end counts as running. A step that runs for more than a day is more likely a
+    /// row that was never ended.
     OpenWindow: default DAY, from Duration::from_secs(1), to DAY.saturating_mul(90);
 }

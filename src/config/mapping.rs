@@ -10,21 +10,21 @@ use super::presets;
 use super::scope::Scope;
 use crate::yaml::{self, Checker, Field, List, Located, Location, Names, Spanned, suggest};
 
-/// A target as it is written, which can take what it lacks from a preset. [`mapping!`] implements it.
+/// A target as written in the file, which a preset can complete. [`mapping!`] implements it.
 pub(crate) trait Mapping: DeserializeOwned {
     /// The checked target.
     type Model: Serialize;
 
-    /// Which presets fit.
+    /// The kind of target, which decides the presets that fit.
     const KIND: TargetKind;
 
-    /// Takes out the name of the preset that it starts from.
+    /// Takes out the name of the preset to start from.
     fn take_preset(&mut self) -> Field<String>;
 
-    /// Takes out what every target has.
+    /// Takes out the keys that every target has.
     fn take_common(&mut self) -> CommonKeys;
 
-    /// Whether the target says itself what some column means, be it that there is none (`null`).
+    /// Whether the target maps some column itself, even to nothing (`null`).
     fn maps_columns(&self) -> bool;
 
     /// This mapping, completed by a preset that the file names at `at`.
@@ -42,18 +42,18 @@ pub(crate) trait Mapping: DeserializeOwned {
 
 /// A kind of target, by its checked model.
 pub(crate) trait Configured {
-    /// The target as it is written.
+    /// The target as written in the file.
     type Form: Mapping;
 }
 
 /// Declares a kind of target by the table of its keys.
 ///
-/// A line is `maps NEED key: Type` for a key that says what a column means, or `keeps NEED key: Type`
-/// for another one. The need is `optional`, `required` (with the remedy for its absence), `default`
-/// (with the value) or `objectives`. The doc comment of a key is also its text in the documentation
-/// and in the JSON schema. From the table come the form as it is written (completed by a
-/// preset key by key), the checked model with its columns and its YAML, and what the cross-checks are
-/// given: `Draft`, where a key that is absent or wrong is `None`, and `Locations`.
+/// A line is `maps NEED key: Type` for a key that maps columns, or `keeps NEED key: Type` for any other. The
+/// need is `optional`, `required` (with the remedy for its absence), `default` (with the value) or
+/// `objectives`. The doc comment of a key is also its text in the documentation and in the JSON schema. The
+/// macro makes the form as written (which a preset completes key by key), the checked model with its columns
+/// and its YAML, and the input of the cross-checks: `Draft`, in which an absent or wrong key is `None`, and
+/// `Locations`.
 ///
 /// The module supplies `fn cross_check(&mut Draft, &Locations, &mut Checker, &Scope, Option<&Target>)`
 /// and, where there are objectives, `fn can_measure(&Draft, &Locations, Observation) -> bool`.
@@ -94,20 +94,20 @@ macro_rules! mapping {
                 filter: Field<<Filter as Value>::Yaml>,
                 /// What must hold for an answer to be believed, see [probes](configuration.md#probes).
                 probe: Field<<Probe as Value>::Yaml>,
-                /// How locked rows are read, `readpast` or `read_committed`; without it,
-                /// `global.read_mode`. See [read modes](configuration.md#read-modes).
+                /// How locked rows are read, `readpast` or `read_committed`; without it, `global.read_mode`.
+                /// See [read modes](configuration.md#read-modes).
                 read_mode: Field<ReadMode>,
                 $($(#[$key_meta])* $key: Field<mapping!(@form $need $type)>,)*
             }
         }
 
-        /// What the cross-checks are given: `None` where a key is absent or wrong.
+        /// Input of the cross-checks: `None` where a key is absent or wrong.
         #[derive(Debug)]
         struct Draft {
             $($key: Option<$type>,)*
         }
 
-        /// Where the value of each key is, if it has one.
+        /// The location of each key's value, if it has one.
         #[derive(Debug)]
         #[allow(dead_code, reason = "not every key has a cross-check")]
         struct Locations {
@@ -174,7 +174,7 @@ macro_rules! mapping {
         }
 
         impl $Model {
-            /// Every column that the target names, in the order of its keys. One that a preset gives is there, too.
+            /// Every column that the target names, in the order of its keys, including those from a preset.
             #[must_use]
             pub fn columns(&self) -> Vec<MappedColumn<'_>> {
                 let mut columns = Vec::new();
@@ -219,7 +219,7 @@ macro_rules! mapping {
     };
     (@check objectives $($unused:tt)*) => { None };
 
-    // The last to be checked, because they depend on what the other keys let a sample measure.
+    // Checked last, because the other keys decide what a sample can measure.
     (@objectives objectives $field:expr, $type:ty, $key:ident, $checker:ident, $scope:ident, $draft:ident, $locations:ident) => {
         let checked = <$type as ObjectiveSet>::check($checker, $field, &$scope.objectives, &|what| {
             can_measure(&$draft, &$locations, what)
@@ -250,7 +250,7 @@ macro_rules! mapping {
 }
 pub(crate) use mapping;
 
-/// What the code that [`mapping!`] makes names, so that a file of a kind need not import it.
+/// The names that code made by [`mapping!`] uses, so that the file of a kind need not import them.
 pub(crate) mod prelude {
     pub(crate) use serde::ser::SerializeMap;
 
@@ -284,8 +284,8 @@ impl Checker<'_> {
         mapping.check(at, self, &scope, target)
     }
 
-    /// A target, completed by its preset; `None` when there is no such preset, since most keys
-    /// would then seem to be missing.
+    /// A target, completed by its preset. `None` when there is no such preset, since most keys would then
+    /// seem to be missing.
     fn completed<M: Mapping>(&mut self, yaml: Spanned<M>) -> Option<(Location, M)> {
         let (at, mut own) = (yaml.location(), yaml.value);
         let name = match own.take_preset() {

@@ -1,8 +1,8 @@
-//! The configuration: YAML files become checked, plain data that the rest of the program trusts.
+//! The configuration: YAML files, checked and turned into plain data that the rest of the program trusts.
 //!
-//! Each kind of target is one table of keys in `kinds/`, from which the macro
-//! in `mapping.rs` makes the form as it is written, the overlay of a preset, the checked model, its
-//! columns, and the YAML of the configuration in force. What a key can hold is a type in `values/`.
+//! Each kind of target is one table of keys in `kinds/`. From it, the macro in `mapping.rs` makes the form as
+//! written, the overlay of a preset, the checked model, its columns, and the YAML of the configuration in
+//! force. What a key can hold is a type in `values/`.
 
 mod common_keys;
 mod files;
@@ -85,8 +85,8 @@ form! {
 pub struct UnwritableConfig(String);
 
 impl Config {
-    /// The configuration in force, as YAML: every default and every preset filled in, in the form of a
-    /// configuration file. Reading it gives the same configuration again. No secrets: of a password
+    /// The configuration in force, as YAML: in the form of a configuration file, with every default and
+    /// preset filled in. Reading it gives the same configuration again. It holds no secrets; for a password,
     /// only where it is read from.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Config {
     }
 }
 
-/// A path as text; what is not UTF-8 in it is replaced.
+/// A path as text. Anything that is not UTF-8 is replaced.
 fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
@@ -105,9 +105,8 @@ fn optional_path_text<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> R
     path_text(path.as_deref().unwrap_or(Path::new("")), serializer)
 }
 
-/// Reads and checks a configuration, and reads the secrets that it names. `path` is a file, a folder
-/// whose YAML files are read, or a pattern such as `/etc/exporter/*.yaml`; together the files are one
-/// configuration.
+/// Reads and checks a configuration, and reads the secrets that it names. `path` is a file, a folder of YAML
+/// files, or a pattern such as `/etc/exporter/*.yaml`; several files together are one configuration.
 ///
 /// # Errors
 /// When a file cannot be read, or when anything in it is wrong.
@@ -132,8 +131,8 @@ pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<Config, 
     parse_all(&[(file_name, yaml)], env)
 }
 
-/// The same of several files, each given by its name and its text, that are one configuration: the
-/// settings for all sources are in one of them, and each has sources of its own.
+/// The same for several files, each given by name and text, that together are one configuration. The settings
+/// for all sources are in one of them, and each has sources of its own.
 ///
 /// # Errors
 /// When anything in the texts is wrong, or a secret cannot be read.
@@ -149,11 +148,11 @@ pub fn parse_all(texts: &[(&Path, &str)], env: &Environment) -> Result<Config, C
             Err(problem) => invalid.push(InvalidFile { file: name.to_path_buf(), problems: vec![problem] }),
         }
     }
-    // While one file cannot be read, the others could seem to lack what is in it.
+    // While one file cannot be read, the others could seem to lack its contents.
     if invalid.is_empty() { check(files) } else { Err(invalid) }.map_err(ConfigError::Invalid)
 }
 
-/// A file of the configuration while it is checked.
+/// A file of the configuration while it is being checked.
 struct File<'a> {
     checker: Checker<'a>,
     text: &'a str,
@@ -161,8 +160,8 @@ struct File<'a> {
     form: ConfigForm,
 }
 
-/// Checks the files of a configuration. Findings are collected, so that one look at the errors is
-/// enough to correct a file; a check that fails returns `None`, and its callers carry on.
+/// Checks the files of a configuration. Findings are collected, so that one run shows all there is to
+/// correct; a check that fails returns `None`, and its callers carry on.
 fn check(mut files: Vec<File<'_>>) -> Result<Config, Vec<InvalidFile>> {
     let (place, global) = only_one(&mut files, "global", |form| &mut form.global);
     let (global, stale_after) = match files.get_mut(place) {
@@ -200,8 +199,8 @@ fn check(mut files: Vec<File<'_>>) -> Result<Config, Vec<InvalidFile>> {
     if invalid.is_empty() { Ok(Config { global, state_file, sources }) } else { Err(invalid) }
 }
 
-/// A setting for all sources, which is in one of the files, with the number of that file; the first
-/// one when it is in none.
+/// A setting for all sources, which only one file may have, and the number of that file; the first when none
+/// has it.
 fn only_one<T>(
     files: &mut [File<'_>],
     key: &str,

@@ -13,7 +13,7 @@ use crate::yaml::{Checker, Field, Located, Location, Spanned};
 /// The port of a default instance.
 const DEFAULT_PORT: u16 = 1433;
 
-/// Endings of certificate files that the driver knows the format of.
+/// Endings of the certificate files whose format the driver knows.
 const CERTIFICATE_ENDINGS: [&str; 3] = ["pem", "der", "crt"];
 
 /// A SQL Server.
@@ -31,7 +31,7 @@ pub struct Mssql {
     /// The login's password, read at start.
     #[serde(skip)]
     pub password: Secret,
-    /// Where it was read from.
+    /// Where the password was read from.
     #[serde(flatten)]
     pub password_source: PasswordSource,
     /// TLS.
@@ -127,7 +127,7 @@ form! {
         encryption: Field<Encryption>,
         /// File of the CA that vouches for the server's certificate; without one, the machine's own roots do.
         ca_file: Field<String>,
-        /// Whether any certificate of the server will do.
+        /// Whether any server certificate is accepted.
         trust_server_certificate: Field<bool>,
         /// `read_write`, or `read_only` for a readable secondary.
         application_intent: Field<ApplicationIntent>,
@@ -157,7 +157,7 @@ impl fmt::Display for Mssql {
 }
 
 impl Mssql {
-    /// Whether the locks of writers cannot be seen, because a readable secondary is asked for.
+    /// Whether writers' locks are invisible, because a readable secondary is asked for.
     #[must_use]
     pub fn reads_secondary(&self) -> bool {
         self.application_intent == ApplicationIntent::ReadOnly

@@ -16,7 +16,7 @@ use crate::yaml::{Bounds, Checker, Constant, Field};
 pub use value::Ratio;
 use value::{NONE, ObjectiveValue};
 
-/// An age of 0 would be exceeded by all that waits for a moment.
+/// An age of 0 would be exceeded by anything that waits for a moment.
 const AGES: Bounds = Bounds { least: Duration::from_millis(100), most: DAY.saturating_mul(3650) };
 /// Below 1 a step would have to become faster all the time.
 const SLOWDOWNS: (u32, u32) = (1, 1000);
@@ -33,7 +33,7 @@ pub struct Objective {
     pub is_duration: bool,
     /// The HELP text of its metric: what it limits.
     pub help: &'static str,
-    /// Why a target cannot be held to it, where it cannot.
+    /// Why some targets cannot be held to it.
     pub lacking: &'static str,
 }
 
@@ -46,7 +46,7 @@ macro_rules! observations {
         }
 
         impl Observation {
-            /// Why a table cannot be measured so.
+            /// Why a table cannot be measured this way.
             const fn lacking(self) -> &'static str {
                 match self {
                     $(Self::$name => $lacking,)*
@@ -83,7 +83,7 @@ observations! {
 
 /// The objectives of one kind of target.
 pub(crate) trait ObjectiveSet: Sized {
-    /// How they are written.
+    /// The form as written in the file.
     type Form;
 
     /// The objectives in force: the target's own, else the inherited ones. `can_measure` says which of
@@ -182,7 +182,7 @@ macro_rules! objectives {
             }
         )*
 
-        /// The objectives of whatever has none of its own.
+        /// The default objectives, for sources and targets that set none of their own.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Objectives {
             $($(#[$set_meta])* pub $list: $Set,)*
@@ -198,10 +198,10 @@ macro_rules! objectives {
             /// Every objective, by the list that it is for.
             pub const ALL: &'static [(&'static str, &'static [Objective])] = &[$((stringify!($list), $Set::ALL),)*];
 
-            /// What holds where the file says nothing.
+            /// The defaults.
             const DEFAULTS: Self = Self { $($list: $Set { $($key: Some($default),)* },)* };
 
-            /// The objectives of whatever has none of its own.
+            /// Checks the default objectives.
             pub(crate) fn check(checker: &mut Checker<'_>, field: Field<ObjectivesForm>) -> Self {
                 let form = field.value_or_default();
                 Self {
@@ -228,7 +228,7 @@ macro_rules! objectives {
 }
 
 objectives! {
-    /// The objectives of a queue; `None` where there is none, or where the table cannot be held to it.
+    /// The objectives of a queue; `None` for no objective, or where the table cannot be held to it.
     QueueObjectives as QueueObjectivesForm in queues {
         /// Maximum age of the oldest ready job.
         max_ready_age: Duration [String] in AGES, default Duration::from_secs(15 * 60), needs ReadyAge;

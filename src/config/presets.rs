@@ -1,4 +1,4 @@
-//! Presets: mappings of well-known tables, written in the form that a user would write.
+//! Presets: mappings of well-known tables, written as a user would write them.
 
 use super::TargetKind;
 
@@ -47,7 +47,7 @@ pub(super) fn of_kind(kind: TargetKind) -> impl Iterator<Item = &'static Preset>
     PRESETS.iter().filter(move |preset| preset.kind == kind)
 }
 
-/// The remedy for a missing key that a preset could give.
+/// The remedy for a missing key that a preset could supply.
 pub(crate) fn or_preset(remedy: &str, kind: TargetKind) -> String {
     let names: Vec<&str> = of_kind(kind).map(|preset| preset.name).collect();
     format!("{remedy}, or start from a preset; for {kind} there are {}", names.join(", "))

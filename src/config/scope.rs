@@ -1,4 +1,4 @@
-//! Scopes: what a target takes from its source and from the global settings.
+//! Scopes: what a target inherits from its source and from the global settings.
 
 use std::time::Duration;
 
@@ -12,27 +12,27 @@ pub(crate) enum Backend {
     Sqlite,
 }
 
-/// What a target takes from its source and from the global settings.
+/// What a target inherits from its source and from the global settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
     pub(crate) backend: Backend,
-    /// The database that the source logs in to; `None` in a file, or when it is wrong itself.
+    /// The database that the source logs in to; `None` for a file, or when the setting is wrong.
     pub(crate) database: Option<String>,
     /// Whether the source asks for a readable secondary.
     pub(crate) reads_secondary: bool,
     /// Whether a time may be looked up in a related table.
     pub(crate) takes_lookup: bool,
     pub(crate) sample_interval: Duration,
-    /// The target's own, where it has one.
+    /// The target's own mode, where it has one.
     pub(crate) read_mode: ReadMode,
-    /// `None` when it is wrong itself.
+    /// `None` when the setting is wrong.
     pub(crate) stale_after: Option<Resolved>,
     pub(crate) max_label_values: usize,
     pub(crate) objectives: Objectives,
 }
 
 impl Scope {
-    /// The scope of a source. `stale_after` is `None` when it is wrong itself.
+    /// The scope of a source. `stale_after` is `None` when the setting is wrong.
     pub(super) fn new(
         backend: Backend,
         database: Option<&Database>,
@@ -57,7 +57,7 @@ impl Scope {
     }
 }
 
-/// Why a setting that looks at locks is refused where a readable secondary is asked for.
+/// Why a setting that depends on locks is refused with a readable secondary.
 pub(crate) fn invisible_locks(setting: &str, consequence: &str) -> String {
     format!(
         "`{setting}` contradicts `application_intent: read_only`: on a readable secondary the locks of the \

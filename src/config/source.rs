@@ -149,7 +149,7 @@ impl Sqlite {
     }
 }
 
-/// What the database is called, in messages and in saved state. No secrets.
+/// The database's name in messages and in saved state, without secrets.
 impl fmt::Display for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

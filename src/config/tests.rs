@@ -1,4 +1,4 @@
-//! Tests of the configuration, one file a subject.
+//! Tests of the configuration, one file per subject.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -52,7 +52,7 @@ fn errors(yaml: &str) -> String {
     text
 }
 
-/// A file with one target in a database, its keys given one a line.
+/// A file with one target in a database, its keys given one per line.
 fn with_target(database: &str, list: &str, keys: &str) -> String {
     let keys: String = keys.trim().lines().map(|line| format!("\n        {line}")).collect();
     format!("sources:\n  - name: db\n    {database}\n    {list}:\n      - name: target{keys}\n")
@@ -61,7 +61,7 @@ fn with_target(database: &str, list: &str, keys: &str) -> String {
 const SQLITE: &str = "sqlite: { file: /queue.db }";
 const MSSQL: &str = "mssql: { host: db1, database: Orders, user: sqlqueue, password_env: DB_PASSWORD }";
 
-/// A queue in SQLite; its first key stands on line 6, column 9.
+/// A queue in SQLite; its first key is on line 6, column 9.
 fn queue_file(keys: &str) -> String {
     with_target(SQLITE, "queues", keys)
 }
@@ -90,16 +90,16 @@ fn control_table(keys: &str) -> ControlTable {
     config(&with_target(SQLITE, "control_tables", keys)).sources.remove(0).control_tables.remove(0)
 }
 
-/// A file whose source is a SQL Server with these keys, one a line from line 4, column 7.
+/// A file whose source is a SQL Server with these keys, one per line from line 4, column 7.
 fn mssql_file(keys: &str) -> String {
     let keys: String = keys.trim().lines().map(|line| format!("\n      {line}")).collect();
     format!("sources:\n  - name: db\n    mssql:{keys}\n    queues: [ {{ name: q, preset: lease }} ]\n")
 }
 
-/// The keys of a login, but for the password.
+/// The keys of a login, except the password.
 const LOGIN: &str = "host: db1\ndatabase: Orders\nuser: sqlqueue\n";
 
-/// Fails unless a file of the project says what it should. Run with UPDATE_GOLDEN=1 it writes the file.
+/// Fails unless a file of the project has the expected text. With UPDATE_GOLDEN=1 it writes the file.
 #[track_caller]
 fn assert_current(file: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);

@@ -1,4 +1,4 @@
-//! Columns: those that the sample of a target reads.
+//! Columns: those that a target's sample reads.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub(super) fn related(queue: &Queue) -> Vec<&str> {
 /// The keys of a queue whose columns no statement reads.
 fn unread(queue: &Queue) -> Vec<&'static str> {
     let mut keys = Vec::new();
-    // A stored state that means a claim decides alone whether a row is claimed.
+    // A stored state that means a claim is enough to decide whether a row is claimed.
     if matches!(queue.state, RowState::Column { .. }) && queue.state.can_be(MappedState::Running) {
         keys.push("lease.token");
         if matches!(queue.lease, Lease::Owner { .. }) {
@@ -36,7 +36,7 @@ fn unread(queue: &Queue) -> Vec<&'static str> {
     keys
 }
 
-/// The names of the wanted columns, without repetitions. Case does not matter in SQLite, nor by the usual
+/// The names of the wanted columns, without duplicates. Case does not matter in SQLite, nor in the usual
 /// collations of SQL Server.
 fn once(target: TargetConfig<'_>, is_wanted: impl Fn(&MappedColumn<'_>) -> bool) -> Vec<&str> {
     let mut seen = HashSet::new();

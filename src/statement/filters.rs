@@ -1,8 +1,8 @@
 //! Template filters: how a value of the configuration becomes SQL.
 //!
 //! The templates receive names as the configuration writes them (`Col`, `[my col]`, `dbo.[Job Q]`) and
-//! everything else as plain text. What a filter returns is quoted and marked as safe; the template engine
-//! writes nothing else but numbers.
+//! everything else as plain text. What a filter returns is quoted and marked as safe; besides that, the
+//! template engine writes only numbers.
 
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind};
@@ -12,7 +12,7 @@ use crate::config::{duration, identifier};
 
 /// Adds the filters of one dialect.
 pub(super) fn add(environment: &mut Environment<'static>, dialect: Dialect) {
-    // A name, or a dotted table name, quoted. Of a list, each name, separated by commas.
+    // A name, or a dotted table name, quoted. For a list: each name, separated by commas.
     environment.add_filter("ident", move |names: Value| {
         each(&names, |name| {
             let quoted = parts(name)?.into_iter().map(|part| quote::identifier(dialect, &part));
@@ -29,12 +29,12 @@ pub(super) fn add(environment: &mut Environment<'static>, dialect: Dialect) {
         let name = identifier::column(&name).map_err(invalid)?;
         Ok(Value::from_safe_string(format!("{alias}.{}", quote::identifier(dialect, &name))))
     });
-    // A text constant. Of a list, each constant, separated by commas.
+    // A text constant. For a list: each constant, separated by commas.
     environment
         .add_filter("literal", move |texts: Value| each(&texts, |text| Ok(quote::literal(dialect, text))));
     // The parts of a dotted name, without brackets and quotes: what the catalog holds.
     environment.add_filter("parts", |name: String| parts(&name));
-    // One such part, or a name that is made of some, as an identifier.
+    // One such part, or a name made of several, as an identifier.
     environment
         .add_filter("quote", move |part: String| Value::from_safe_string(quote::identifier(dialect, &part)));
     // The milliseconds of a duration such as `1m30s`.
@@ -42,11 +42,11 @@ pub(super) fn add(environment: &mut Environment<'static>, dialect: Dialect) {
         let duration = duration::parse(&text).map_err(invalid)?;
         Ok(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
     });
-    // The stored values of one state, of a mapping from values to states.
+    // The stored values of one state, from a mapping of values to states.
     environment.add_filter("values_of", move |map: Value, state: String| values_of(dialect, &map, &state));
 }
 
-/// The SQL of a text, or that of each text of a list, separated by commas.
+/// The SQL of a text, or of each text in a list, separated by commas.
 fn each(value: &Value, sql: impl Fn(&str) -> Result<String, Error>) -> Result<Value, Error> {
     let of_one = |value: &Value| match value.as_str() {
         Some(text) => sql(text),
@@ -65,9 +65,9 @@ fn parts(name: &str) -> Result<Vec<String>, Error> {
 }
 
 /// The stored values of one state, in the ascending order of the column: as numbers when all are numbers,
-/// since the column then most likely holds numbers; else as the usual collation of the database sorts
-/// text, which ignores case on SQL Server and compares bytes in the embedded one. (A wrong guess costs
-/// time, not rows: two ranges that overlap read what lies between them.)
+/// since the column then most likely holds numbers; else as the database's usual collation sorts text, which
+/// ignores case on SQL Server and compares bytes in the embedded one. (A wrong guess costs time, not rows:
+/// two ranges that overlap read what lies between them.)
 fn values_of(dialect: Dialect, map: &Value, state: &str) -> Result<Vec<String>, Error> {
     let mut values = Vec::new();
     // A state that is not stored has no mapping, and so no values.

@@ -1,17 +1,17 @@
-//! Indexes: those by which the sample of a target seeks.
+//! Indexes: those by which a target's sample seeks.
 
 use serde::{Serialize, Serializer};
 
 use super::columns;
 use crate::config::{MappedState, Queue, RowState, TableName, TargetConfig, identifier};
 
-/// An index without which a sample reads rows that it has no use for. Serialized, it has names as the
+/// An index without which a sample reads rows that it does not need. It serializes with names as the
 /// configuration writes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Index<'a> {
-    /// What the sample finds by it.
+    /// What the sample finds with it.
     pub purpose: IndexPurpose,
-    /// The table that it is on.
+    /// The table.
     pub table: &'a TableName,
     /// Its first key, except for `constant` columns.
     #[serde(serialize_with = "name")]
@@ -20,9 +20,9 @@ pub struct Index<'a> {
     /// do not help: the finished rows have the same constants.
     #[serde(serialize_with = "names")]
     pub constant: Vec<&'a str>,
-    /// The other columns of the table that the sample reads. With them in the index, a row costs no
-    /// look-up in the table; without them SQL Server reads the whole table, history included, once it
-    /// expects more than some number of rows.
+    /// The other columns of the table that the sample reads. With them in the index, a row costs no look-up
+    /// in the table; without them, SQL Server reads the whole table, history included, once it expects more
+    /// than a certain number of rows.
     #[serde(serialize_with = "names")]
     pub others: Vec<&'a str>,
 }

@@ -1,7 +1,8 @@
 //! SQL statements: the templates of `sql/`, rendered for a dialect and a target.
 //!
 //! The templates receive the target as the configuration writes it. The filters of `filters.rs` quote its
-//! names and constants, which become text; values that change from sample to sample are [`Parameter`]s.
+//! names and constants, which become part of the text; values that change from sample to sample are
+//! [`Parameter`]s.
 
 mod columns;
 mod filters;
@@ -52,7 +53,7 @@ pub struct Parameter {
     pub value: Value,
 }
 
-/// A value of a parameter or of a result. The statements know no other types.
+/// A value of a parameter or of a result. The statements use no other types.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -64,7 +65,7 @@ pub enum Value {
     Text(String),
 }
 
-/// What a sample of a log that grows by id asks for.
+/// What a sample of a log asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TailRequest {
     /// The newest rows, to start from.
@@ -102,13 +103,13 @@ pub struct RenderError {
     message: String,
 }
 
-/// What a template receives: a target or an index, key by key, and what is not part of it.
+/// What a template receives: a target or an index, key by key, and the settings beside it.
 #[derive(Serialize)]
 struct Context<T> {
     #[serde(flatten)]
     described: T,
     lock_timeout_ms: u128,
-    /// Whether the newest rows of a log are read, instead of those above the watermark.
+    /// Whether to read the newest rows of a log, instead of those above the watermark.
     is_first: bool,
 }
 
@@ -133,8 +134,7 @@ pub fn sample(
     Ok(Statement { text, parameters: if is_queue { Vec::new() } else { request.parameters() } })
 }
 
-/// The statement that looks for an index. It returns one row with the name of one that serves, or
-/// with NULL.
+/// The statement that looks for an index. It returns one row, with the name of a suitable index or NULL.
 ///
 /// # Errors
 /// [`RenderError`], when a shipped template is broken.

@@ -20,7 +20,7 @@ macro_rules! log_files {
     };
 }
 
-/// Every template below `sql/` that a statement is made of. Tests render each of them.
+/// Every template below `sql/` that a statement is made of. Tests render them all.
 pub(super) fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
     let shared = files!(
         "check/seek.sql",
@@ -62,8 +62,8 @@ pub(super) fn render(
 
 fn new(dialect: Dialect) -> Environment<'static> {
     let mut environment = Environment::new();
-    // With escaping on, the engine knows of each value whether it is SQL: the result of a macro, a captured
-    // block or what a filter marked as safe.
+    // With escaping on, the engine knows which values are SQL: results of macros, captured blocks, and
+    // whatever a filter marked as safe.
     environment.set_auto_escape_callback(|_| AutoEscape::Custom("sql".into()));
     environment.set_formatter(write_sql);
     // A key that a mapping leaves out is false in a condition, and an error elsewhere.
@@ -79,19 +79,19 @@ fn new(dialect: Dialect) -> Environment<'static> {
     environment.add_global("claims_per_sample", CLAIMS_PER_SAMPLE);
     environment.add_global("gaps_per_sample", GAPS_PER_SAMPLE);
     for (name, text) in files() {
-        // A template that does not parse is missing from the environment; rendering it then
-        // names it, and tests render them all.
+        // A template that does not parse is missing from the environment. Rendering then names it, and tests
+        // render them all.
         let _ = environment.add_template(name, text);
     }
     environment
 }
 
-/// Writes SQL and numbers. A template that forgets to quote a value fails instead of being a hole.
+/// Writes SQL and numbers. A template that forgets to quote a value fails instead of opening a hole.
 fn write_sql(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.kind() {
         ValueKind::Number => Ok(write!(out, "{value}")?),
         _ if value.is_safe() => Ok(write!(out, "{value}")?),
-        // Only the absent `else` of a condition comes here.
+        // Only the absent `else` of a condition gets here.
         ValueKind::Undefined => Ok(()),
         _ => Err(Error::new(ErrorKind::InvalidOperation, format!("`{value}` reaches SQL unquoted"))),
     }

@@ -1,4 +1,4 @@
-//! Statements as text: every template in both dialects, and what quoting makes of names and constants.
+//! Statements as text: every template in both dialects, and how names and constants are quoted.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -37,7 +37,7 @@ fn config(dialect: Dialect, targets: &str) -> Config {
         .unwrap_or_else(|error| panic!("{error}\n{yaml}"))
 }
 
-/// Targets of every kind, most branches of their templates among them.
+/// Targets of every kind, covering most branches of their templates.
 const TARGETS: &str = "    queues:
       - { name: lease, preset: lease, queue_label: Kind, where: { Tenant: 1 } }
       - { name: followed, preset: lease, id: JobId, queue_label: Kind, probe: { base_table: Job, where: { Tenant: 1 } } }
@@ -111,7 +111,7 @@ fn every_statement_renders_in_both_dialects() {
                 texts.push(create_index(dialect, &index).unwrap_or_else(|error| panic!("{error}")));
             }
             for text in texts {
-                // Neither a mark of the template nor one of its comments is left.
+                // No template syntax and no template comment is left.
                 for mark in ["{{", "}}", "{%", "%}", "{#", "#}"] {
                     assert!(!text.contains(mark), "{mark} in {text}");
                 }
@@ -278,7 +278,7 @@ fn hhmmss_is_taken_apart_as_a_whole_number() {
     assert!(text.contains(&seconds), "{text}");
 }
 
-/// What the indexes of the only target are for, their first keys, and what may come before.
+/// The purpose of each index of the only target, its first key, and what may come before.
 fn wanted(target: &str) -> Vec<(IndexPurpose, String, String)> {
     let config = config(Dialect::Mssql, target);
     let target = config.sources[0].targets().next().unwrap();
@@ -309,7 +309,7 @@ fn a_sample_wants_the_indexes_that_keep_it_from_reading_what_it_does_not_need() 
     assert_eq!(wanted(log), [owned(IndexPurpose::NewRows, "I", "")]);
 }
 
-/// What to create for the indexes of the only target.
+/// The statements that create the indexes of the only target.
 fn advice(dialect: Dialect, target: &str) -> Vec<String> {
     let config = config(dialect, target);
     let target = config.sources[0].targets().next().unwrap();
@@ -333,7 +333,7 @@ fn an_index_holds_what_the_sample_reads_where_the_database_can_have_that() {
         attempts: Tries
         max_attempts: { column: Tries }
 ";
-    // The token is not read where a stored state tells claims, and no column is in an index twice.
+    // The token is not read where a stored state shows claims, and no column is in an index twice.
     assert_eq!(
         advice(Dialect::Mssql, queue),
         [

@@ -1,4 +1,4 @@
-//! The checker: collects findings, and checks single values.
+//! The checker: it collects findings, and checks single values.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -61,12 +61,12 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 pub(crate) struct Names {
     scope: String,
-    /// The file and the line of each.
+    /// The file and line of each.
     seen: HashMap<String, (PathBuf, u64)>,
 }
 
 impl Names {
-    /// No names yet; `scope` says in an error where names must be unique.
+    /// No names yet. In errors, `scope` says where names must be unique.
     pub(crate) fn new(scope: impl Into<String>) -> Self {
         Self { scope: scope.into(), seen: HashMap::new() }
     }
@@ -101,17 +101,17 @@ impl<'a> Checker<'a> {
         Self { environment, file, findings: Vec::new() }
     }
 
-    /// What was checked, unless something is wrong.
+    /// What was checked, or everything wrong with the file.
     pub(crate) fn finish<T>(self, checked: T, yaml: &str) -> Result<T, InvalidFile> {
         self.invalid_file(yaml).map_or(Ok(checked), Err)
     }
 
-    /// What is wrong in the file, whose text is `yaml`; `None` when nothing is.
+    /// Everything wrong with the file, whose text is `yaml`; `None` when nothing is.
     pub(crate) fn invalid_file(self, yaml: &str) -> Option<InvalidFile> {
         if self.findings.is_empty() {
             return None;
         }
-        // The file was read once, so it can be read again; without paths the errors still hold.
+        // The file was read once, so it can be read again. Without paths, the errors are still right.
         let paths = KeyPaths::of(yaml).unwrap_or_default();
         let mut problems: Vec<Problem> =
             self.findings.into_iter().map(|finding| finding.problem(&paths)).collect();
@@ -145,8 +145,8 @@ impl<'a> Checker<'a> {
         self.findings.push(Finding { at: parent, subject: Subject::MissingKey(key.to_owned()), message });
     }
 
-    /// Reports two settings that contradict each other, at the one that the file sets; of two, at the
-    /// first.
+    /// Reports two settings that contradict each other, at the one that the file sets, or at the first when
+    /// it sets both.
     pub(crate) fn relation(&mut self, first: &Resolved, must: &str, second: &Resolved) {
         let Some(at) = first.at.or(second.at) else { return };
         self.report(at, format!("{} {must} {}; change one of them", first.described(), second.described()));
@@ -208,7 +208,7 @@ impl<'a> Checker<'a> {
         Some(name)
     }
 
-    /// A duration within bounds, with its location; `Err` when there is one and it is wrong.
+    /// A duration within bounds, with its location; `Err` when it is given but wrong.
     pub(crate) fn duration(
         &mut self,
         field: Field<String>,

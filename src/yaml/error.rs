@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// A configuration that cannot be used. It displays one line a problem and never a secret.
+/// A configuration that cannot be used. It displays one line per problem, and never a secret.
 #[derive(Debug)]
 pub enum ConfigError {
     /// The file cannot be read, or is not text.
@@ -15,29 +15,29 @@ pub enum ConfigError {
         /// Why.
         error: io::Error,
     },
-    /// The files can be read, and something in them is wrong; at least one.
+    /// The files can be read, but at least one has a problem.
     Invalid(Vec<InvalidFile>),
 }
 
-/// A configuration file in which something is wrong.
+/// A configuration file with problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidFile {
     /// The file.
     pub file: PathBuf,
-    /// What is wrong, in the order of the file; at least one.
+    /// The problems, in the order of the file; at least one.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that is wrong in a configuration file.
+/// One problem in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Line of the offending value or key, from 1.
     pub line: u64,
-    /// Column of it, in characters from 1.
+    /// Its column, in characters from 1.
     pub column: u64,
     /// Path of the key, such as `sources[0].queues[1].lease.timeout`; list items count from 0.
     pub key: Option<String>,
-    /// What is wrong; and what to do about it.
+    /// What is wrong, and what to do about it.
     pub message: String,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Text from a file as one line that does nothing to a terminal.
+/// Text from a file as one line that cannot control a terminal.
 fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return text.into();
@@ -80,5 +80,5 @@ impl fmt::Display for ConfigError {
     }
 }
 
-// No `source`: the text of the operating system is already in the line.
+// No `source`: the operating system's text is already in the line.
 impl std::error::Error for ConfigError {}

@@ -1,4 +1,4 @@
-//! The text of a configuration file, within bounds.
+//! Configuration file text, read within bounds.
 
 use std::io;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use super::error::ConfigError;
 use crate::environment::Environment;
 
-/// The largest configuration file that is read, in bytes: far more than one needs, and far less than
-/// a device or a log given by mistake would bring.
+/// The largest configuration file that is read, in bytes: far more than one needs, and far less than a device
+/// or a log given by mistake.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The text of a configuration file.

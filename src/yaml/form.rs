@@ -1,6 +1,6 @@
-//! Forms: mappings as they are written, before anything is checked.
+//! Forms: mappings as written in the file, before any check.
 
-/// Declares a mapping as it is written: each key a [`Field`], all of them optional.
+/// Declares a mapping as written in the file: each key is an optional [`Field`].
 macro_rules! form {
     (
         $(#[$meta:meta])*

@@ -30,7 +30,7 @@ impl KeyPaths {
     /// # Errors
     /// When the file is not YAML, or has keys that are not scalars.
     pub(crate) fn of(yaml: &str) -> Result<Self, serde_saphyr::Error> {
-        // Everything that can be refused is let through: this tree only finds paths.
+        // Nothing is refused here: this tree only finds paths.
         let options = serde_saphyr::options! {
             with_snippet: false,
             budget: super::budget(),
@@ -69,7 +69,7 @@ impl KeyPaths {
     pub(crate) fn key_path_at(&self, at: Position, key: Option<&str>) -> Option<&str> {
         let mut paths = self.keys.iter().filter(|entry| entry.at.is_at(at)).map(|entry| entry.path.as_str());
         match key {
-            // Behind an alias all keys are at one entry.
+            // Behind an alias, all keys are at one entry.
             Some(key) => {
                 paths.find(|path| path.strip_suffix(key).is_some_and(|p| p.is_empty() || p.ends_with('.')))
             }
@@ -108,7 +108,7 @@ pub(crate) fn child(parent: &str, key: &str) -> String {
     if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") }
 }
 
-/// A YAML node; of a scalar nothing but its kind is of interest.
+/// A YAML node. Only the kind of a scalar matters.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Node(ScalarOr<Entries<String, Self>, Vec<Spanned<Self>>>);

@@ -1,7 +1,7 @@
 //! YAML files: values with their locations, checks, and errors that name file, line and key.
 //!
-//! `read` turns a document into structs of `Field`s, which know where each value is. A `Checker`
-//! then collects everything that is wrong, so that one look at the errors is enough to correct a file.
+//! `read` turns a document into structs of `Field`s, which know where each value is. A `Checker` then
+//! collects everything that is wrong, so that a file can be corrected in one go.
 
 mod checker;
 mod error;
@@ -22,8 +22,8 @@ pub(crate) use read::{read, write};
 pub(crate) use serde_saphyr::Spanned;
 pub(crate) use types::{Constant, Entries, Field, List, Located, Location, ScalarOr, Setting};
 
-/// How much of a file is read. A configuration has fewer than ten levels, and each costs stack: the
-/// library's own bound on them is more than a thread may have room for.
+/// Limits on reading a file. A configuration has fewer than ten levels, and each costs stack; the library's
+/// own limit on levels may be more than a thread has room for.
 fn budget() -> Option<serde_saphyr::Budget> {
     serde_saphyr::budget! { max_depth: 24 }
 }

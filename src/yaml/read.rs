@@ -1,4 +1,4 @@
-//! Reading YAML: what the deserializer refuses is reported in the user's words.
+//! Reading YAML, with the deserializer's errors reworded for the user.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,7 +34,7 @@ pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
 /// Writes a value as a YAML document.
 ///
 /// # Errors
-/// What cannot be written, which is a defect.
+/// A value that cannot be written, which is a defect.
 pub(crate) fn write(value: &impl Serialize) -> Result<String, String> {
     serde_saphyr::to_string(value).map_err(|error| error.to_string())
 }
@@ -49,7 +49,7 @@ enum Subject {
 fn problem(error: &Error, paths: &KeyPaths) -> Problem {
     let error = error.without_snippet();
     let (error, at) = match error {
-        // The alias is what the reader must look at; its anchor may serve others well.
+        // The reader must look at the alias; its anchor may be fine elsewhere.
         Error::AliasError { error, locations, .. } => (error.without_snippet(), locations.reference_location),
         error => (error, error.location().unwrap_or(Position::UNKNOWN)),
     };
@@ -123,7 +123,7 @@ fn describe(error: &Error, at: Position, paths: &KeyPaths) -> (Subject, String) 
         | Error::AliasReplayStackDepthExceeded { .. } => (Subject::Nowhere, TOO_MANY_ALIASES.to_owned()),
         other => {
             let text = other.to_string();
-            // The parser has a limit of its own, and no name for it.
+            // The parser has a limit of its own, without an error type for it.
             if text.contains("recursion limit exceeded") {
                 return (Subject::Nowhere, TOO_DEEP.to_owned());
             }
@@ -139,7 +139,7 @@ const TOO_LARGE: &str = "there is far more in the file than a configuration need
 const TOO_MANY_ALIASES: &str = "YAML anchors and aliases (`&name`, `*name`, `<<`) expand to far more than a configuration needs; write the \
      values out";
 
-/// What there is too much of.
+/// What the file has too much of.
 const fn too_much(breach: &BudgetBreach) -> &'static str {
     match breach {
         BudgetBreach::Depth { .. } => TOO_DEEP,

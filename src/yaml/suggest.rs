@@ -1,11 +1,11 @@
-//! The nearest word to a misspelt one.
+//! Suggestions: the nearest word to a misspelt one.
 
-/// The candidate that `word` most likely stands for, if one is near enough.
+/// The candidate that `word` most likely means, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let distance = |candidate: &str| strsim::osa_distance(&word, &candidate.to_lowercase());
     let nearest = candidates.iter().copied().min_by_key(|candidate| distance(candidate))?;
-    // A third of the letters may differ: more, and the guess confuses.
+    // Up to a third of the letters may differ; beyond that, a guess confuses.
     let allowed = (word.chars().count().max(nearest.chars().count()) / 3).max(1);
     if distance(nearest) <= allowed {
         return Some(nearest);

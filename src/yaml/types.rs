@@ -114,7 +114,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
 
 /// A value with a short and a long form: a scalar, or a mapping.
 ///
-/// What fits neither is kept by name instead of being refused here: an error from inside a visitor
+/// What fits neither is kept by name instead of being refused here, because an error from inside a visitor
 /// would be reported at the location of the enclosing mapping.
 #[derive(Debug)]
 pub(crate) enum ScalarOr<T, L = IgnoredAny> {
@@ -128,7 +128,7 @@ pub(crate) enum ScalarOr<T, L = IgnoredAny> {
     Bool(bool),
     /// The long form.
     Mapping(T),
-    /// A list, which nothing but [`KeyPaths`](super::key_paths::KeyPaths) reads.
+    /// A list, which only [`KeyPaths`](super::key_paths::KeyPaths) reads.
     List(L),
     /// Something else: what it is.
     Other(&'static str),

@@ -1,7 +1,7 @@
 """Checks every dependency of the project: reads `cargo metadata --format-version 1` on standard input.
 
-Allowed are the licences below, packages from crates.io and none from elsewhere, and one version of
-each package, except those named here with a reason.
+Allowed are the licences below, packages from crates.io only, and one version of each package, except
+those named here with a reason.
 """
 
 import collections
@@ -24,12 +24,12 @@ LICENCES = {
     "Zlib",
 }
 
-# The second part is that of CLDR's table of time zones.
+# The second part is for CLDR's table of time zones.
 OWN_LICENCE = "(MIT OR Apache-2.0) AND Unicode-3.0"
 
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
-# Packages that are there in more than one version, and why that cannot be helped.
+# Packages in more than one version, and why that cannot be avoided.
 DUPLICATES = {
     "foldhash": "prost-build, which makes the protobuf messages of prometheus-client, is behind; build time only",
     "getrandom": "ring, of the TLS stack, is behind; tempfile and proptest are not",
@@ -42,7 +42,7 @@ DUPLICATES = {
 
 def is_allowed(expression):
     """Whether an SPDX expression can be satisfied with the allowed licences."""
-    # Before SPDX expressions, a slash stood for OR.
+    # Before SPDX expressions, a slash meant OR.
     tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace("/", " OR "))
     allowed, rest = alternatives(tokens)
     if rest:
@@ -80,7 +80,7 @@ def term(tokens):
 
 
 def self_test():
-    """A check that never refuses is worth nothing."""
+    """Tests the check itself, which is worth nothing if it never refuses."""
     good = ["MIT", "MIT/Apache-2.0", "MIT AND (ISC OR GPL-3.0-only)", "Apache-2.0 WITH LLVM-exception"]
     bad = ["GPL-3.0-only", "MIT AND GPL-3.0-only", "(MIT OR ISC) AND LGPL-2.1-or-later", "MIT WITH x"]
     assert all(is_allowed(expression) for expression in good)

@@ -1,7 +1,7 @@
 """Reads the demo's page with the parsers of Python's prometheus_client, in both formats.
 
-usage: page.py LOG FOLDER. Finds the address in the demo's log, waits until the page has what the
-golden list of families says, and leaves the Prometheus format in FOLDER/page.txt.
+usage: page.py LOG FOLDER. Finds the address in the demo's log, waits until the page has the families
+of the golden list, and leaves the Prometheus format in FOLDER/page.txt.
 """
 
 import gzip
@@ -14,7 +14,7 @@ import urllib.request
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_prometheus
 
-# Far longer than it takes; a machine may be busy.
+# Far longer than it takes, because a machine may be busy.
 PATIENCE_SECONDS = 300
 
 
@@ -28,7 +28,7 @@ def wait_for(what, look):
 
 
 def get(url, accept):
-    """The page as Prometheus asks for it: named format, compressed."""
+    """The page as Prometheus requests it: in a named format, compressed."""
     headers = {"Accept": accept, "Accept-Encoding": "gzip"}
     request = urllib.request.Request(url, headers=headers)
     with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
@@ -37,7 +37,7 @@ def get(url, accept):
 
 
 def series(families):
-    """Name with labels of every sample; a series that is there twice is a fault."""
+    """The name and labels of every sample; a duplicate series is a fault."""
     found = set()
     for family in families:
         for sample in family.samples:
@@ -76,7 +76,7 @@ def main(log, folder):
             print(f"only in one format: {differs}")
         return None if differs else (len(prometheus), len(openmetrics))
 
-    # Queues and steps may come or go between two pages, but nothing is in one format only for ever.
+    # Queues and steps may come or go between two pages, but nothing stays in one format only.
     counts = wait_for("the same families in both formats", both_formats)
     print(f"{len(expected)} families; {counts[0]} series in one format, {counts[1]} in the other")
 

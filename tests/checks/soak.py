@@ -1,9 +1,9 @@
 """Runs the demo under scrapers for a while: memory and descriptors must not grow.
 
-usage: soak.py BINARY [SECONDS]. Four scrapers ask for the page in turn of both formats, as fast as one
-scrape a tenth of a second each. Memory at the end may be higher than after a fifth of the time by a
-tenth; the lowest count of open descriptors, looked at every few seconds, may not be higher in the last
-fifth than in the second one: what varies above it are the scrapes under way.
+usage: soak.py BINARY [SECONDS]. Four scrapers request the page, alternating between both formats, each up to
+ten times a second. At the end, memory may be a tenth higher than after a fifth of the time. The lowest
+count of open descriptors, taken every few seconds, may not be higher in the last fifth than in the second:
+any variation above it comes from scrapes under way.
 """
 
 import pathlib

@@ -2,7 +2,7 @@
 
 Usage: time_zones.py NODE_MODULES, a folder with the npm packages cldr-core and cldr-bcp47 of one version.
 
-`windowsZones` maps zones, each by the one name that CLDR keeps for it, to Windows; `timezone` has all the
+`windowsZones` maps zones, each by the one name that CLDR keeps for it, to Windows zones; `timezone` has all
 names of each zone.
 """
 
@@ -25,7 +25,7 @@ def read(path):
 def zones(bcp47):
     """All names of each zone, the one that CLDR keeps first."""
     for zone in bcp47["keyword"]["u"]["tz"].values():
-        # Also there are texts about the key itself, and zones that are another one now.
+        # There are also texts about the key itself, and zones that are now part of another.
         if isinstance(zone, dict) and "_alias" in zone:
             names = zone["_alias"].split()
             if names[0] != "Etc/Unknown":
@@ -38,7 +38,7 @@ def windows_zones(core):
     for entry in core["supplemental"]["windowsZones"]["mapTimezones"]:
         zone = entry["mapZone"]
         for name in zone["_type"].split():
-            # The same in every territory, or one name would not do.
+            # It must be the same in every territory, or one name would not be enough.
             if windows.setdefault(name, zone["_other"]) != zone["_other"]:
                 raise ValueError(f"{name} is in two Windows zones")
     return windows

@@ -1,4 +1,4 @@
-//! The attempt history of a lease queue becomes counters and histograms, each row counted once.
+//! Attempt logs: the attempts of a lease queue become counters and histograms, each row counted once.
 
 use crate::support::{Bench, Series};
 
@@ -59,10 +59,10 @@ async fn attempts_become_counters_and_histograms_and_each_is_counted_once() {
         series.assert(&attempts("jobs", "lost"), 1.0);
         series.assert(&of_queue("retries_total", "jobs"), 2.0);
         series.assert(&of_queue("lease_reclaims_total", "jobs"), 1.0);
-        // The lost one is not a duration: 2 s + 4 s + 0.5 s.
+        // Without the lost one: 2 s + 4 s + 0.5 s.
         series.assert(&of_queue("attempt_duration_seconds_count", "jobs"), 3.0);
         series.assert(&of_queue("attempt_duration_seconds_sum", "jobs"), 6.5);
-        // Only what was done has a completion delay: 14 s + 4 min 1.5 s.
+        // Only finished jobs have a completion delay: 14 s + 4 min 1.5 s.
         series.assert(&of_queue("completion_delay_seconds_count", "jobs"), 2.0);
         series.assert(&of_queue("completion_delay_seconds_sum", "jobs"), 255.5);
     }
@@ -124,7 +124,7 @@ async fn a_restart_neither_loses_nor_repeats_an_attempt() {
     let exporter = bench.exporter(&config);
     exporter.sample_once().await;
     bench.execute(ATTEMPTS);
-    // Those of `orders` are read now, and counted after the restart.
+    // The rows of `orders` are read now, and counted after the restart.
     exporter.sample_once().await;
     drop(exporter);
 
@@ -133,7 +133,7 @@ async fn a_restart_neither_loses_nor_repeats_an_attempt() {
     series.assert(&attempts("mail", "ok"), 1.0);
     series.assert(&attempts("orders", "ok"), 0.0);
     series.assert(&of_queue("attempt_duration_seconds_sum", "mail"), 0.5);
-    // The first sample comes at once: nobody can have seen the 0 yet.
+    // The first sample counts at once: no scrape can have seen the 0 yet.
     exporter.sample_once().await;
     Series::of(&exporter).assert(&attempts("orders", "ok"), 0.0);
     exporter.sample_once().await;

@@ -1,5 +1,5 @@
-//! The databases that a case runs on: the embedded one, whose clock stands still, and a real server,
-//! whose clock does not. The tests on the real server are ignored unless asked for.
+//! Databases that a case runs on: the embedded one, whose clock stands still, and a real server, whose clock
+//! does not. Tests on the real server are ignored unless asked for.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use sqlqueue_exporter::statement::{Dialect, Statement};
 use crate::mssql::database::{Server, server};
 use crate::support::{Bench, NOW_MS, Series, patient_config};
 
-/// Long enough that only a bug lets it pass.
+/// So long that only a bug exceeds it.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Makes each case a test on the embedded database and one on a real server.
@@ -47,7 +47,7 @@ impl Backend {
         Self::Embedded(Bench::new(&[]))
     }
 
-    /// Runs the fixture of this name: there is a twin for each kind of database.
+    /// Runs the fixture of this name, which has a twin for each kind of database.
     pub async fn fixture(&self, name: &str) {
         let folder = match self {
             Self::Embedded(_) => "tests/fixtures",
@@ -67,12 +67,12 @@ impl Backend {
         }
     }
 
-    /// Runs statements that a server may not know; says whether it did.
+    /// Runs statements that a server may not know. Returns whether it did.
     pub async fn attempt(&self, sql: &str) -> bool {
         server(self).run(sql).await.is_ok()
     }
 
-    /// The answer to one statement, asked through a connection of the exporter's own kind.
+    /// The answer to one statement, through a connection of the exporter's own kind.
     pub async fn query(&self, statement: &Statement) -> Result<Rows, SourceError> {
         let connector: Box<dyn Connector> = match self {
             Self::Embedded(bench) => {
@@ -108,7 +108,7 @@ impl Backend {
     pub fn exporter(&self, targets: &str) -> Exporter {
         match self {
             Self::Embedded(bench) => bench.exporter(targets),
-            // The exporter's clock is never compared with a column, so it may say anything.
+            // The exporter's clock is never compared with a column, so any time will do.
             Self::Server(_) => Exporter::new(self.config(targets), ManualClock::at(NOW_MS)).unwrap(),
         }
     }
@@ -122,7 +122,7 @@ impl Backend {
         series
     }
 
-    /// The present, for the rows of a case.
+    /// The current time, for the rows of a case.
     pub async fn present(&self) -> Present {
         Present { ms: whole_second(self.now_ms().await) }
     }
@@ -134,7 +134,7 @@ impl Backend {
         }
     }
 
-    /// Moves the clock where that can be done; says by how much, in seconds.
+    /// Moves the clock where it can be moved. Returns by how much, in seconds.
     pub fn advance(&self, by: Duration) -> f64 {
         match self {
             Self::Embedded(bench) => {
@@ -145,8 +145,8 @@ impl Backend {
         }
     }
 
-    /// Fails unless the series has this value: to the millisecond where the clock stands still, and
-    /// at most older by the age of the database where it does not.
+    /// Fails unless the series has this value. The value is exact to the millisecond where the clock stands
+    /// still; elsewhere it may be greater by at most the age of the database.
     #[track_caller]
     pub fn assert_age(&self, series: &Series, name: &str, seconds: f64) -> impl Future<Output = ()> {
         let found = series.get(name);
@@ -170,7 +170,7 @@ impl Backend {
         }
     }
 
-    /// A name of a table or column in this database's quotes.
+    /// The name of a table or column in this database's quotes.
     pub fn quoted(&self, name: &str) -> String {
         match self {
             Self::Embedded(_) => format!("\"{}\"", name.replace('"', "\"\"")),
@@ -178,7 +178,7 @@ impl Backend {
         }
     }
 
-    /// Takes an application lock, in another session than the exporter's.
+    /// Takes an application lock in a session other than the exporter's.
     pub async fn take_lock(&self, resource: &str) {
         self.execute(&match self {
             Self::Embedded(_) => format!("INSERT INTO application_lock VALUES ('{resource}', 'run', '')"),
@@ -240,10 +240,10 @@ pub const fn whole_second(ms: i64) -> i64 {
     ms - ms.rem_euclid(1000)
 }
 
-/// ISO 8601 with a `T`, which no server reads by the rules of a language.
+/// ISO 8601 with a `T`, which no server's language settings affect.
 fn iso(ms: i64) -> String {
     let (day, of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
-    // Civil from days, by eras of 400 years that begin on a 1st of March.
+    // Converts days to a date, by eras of 400 years that begin on 1 March.
     let shifted = day + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! The real binary as a process.
+//! The real binary, run as a process.
 
 use std::fmt::Debug;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -8,10 +8,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Nothing here takes nearly as long; a machine may be busy with something else.
+/// Far longer than anything here takes, because a machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What a process that ended has left.
+/// What a process leaves when it ends.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -47,8 +47,7 @@ pub fn run_in(folder: &Path, config: &str, arguments: &[&str]) -> Ended {
     run(&[arguments, &[&option]].concat())
 }
 
-/// Polls until there is something, else there is a reason why not yet; the time is a bound, not a
-/// pause.
+/// Polls until there is a result; until then, `Err` says why not. The time is a bound, not a pause.
 #[track_caller]
 pub fn wait_for<T, E: Debug>(what: &str, mut look: impl FnMut() -> Result<T, E>) -> T {
     let started = Instant::now();
@@ -63,7 +62,7 @@ pub fn wait_for<T, E: Debug>(what: &str, mut look: impl FnMut() -> Result<T, E>)
     }
 }
 
-/// A server that runs; killed when it is dropped.
+/// A running server, killed when it is dropped.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -75,7 +74,7 @@ pub struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -87,7 +86,7 @@ impl Running {
         Self::start_as(command(arguments), stdout)
     }
 
-    /// The same for a command that was prepared.
+    /// The same for a prepared command.
     pub fn start_as(mut command: Command, stdout: Stdio) -> Self {
         let mut child = command
             .arg("--web.listen-address=127.0.0.1:0")
@@ -97,7 +96,7 @@ impl Running {
             .unwrap();
         let (lines, log) = channel();
         let reader = BufReader::new(child.stderr.take().unwrap());
-        // Ends with the process, whose end closes the pipe.
+        // The thread ends with the process, whose end closes the pipe.
         std::thread::spawn(move || {
             reader.lines().map_while(Result::ok).try_for_each(|line| lines.send(line))
         });
@@ -111,7 +110,7 @@ impl Running {
         running
     }
 
-    /// The next line of the log that has this text; those before it are gone.
+    /// The next line of the log that contains this text; earlier lines are discarded.
     #[track_caller]
     pub fn wait_for_line(&self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
@@ -127,7 +126,7 @@ impl Running {
         }
     }
 
-    /// One request; status line with headers, and body.
+    /// One request: the status line with headers, and the body.
     pub fn get(&self, path: &str, accept: &str) -> (String, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -1,4 +1,4 @@
-//! The command line, as a user sees it: the real binary.
+//! The command line as users see it, with the real binary.
 
 mod check;
 mod serve;
@@ -27,7 +27,7 @@ fn the_version_is_that_of_the_package() {
     assert!(commit.is_some_and(|commit| commit == "unknown" || is_commit(commit)), "{version}");
 }
 
-/// The long options that a sub-command says it has.
+/// The long options that a sub-command lists.
 fn options_of(command: &str) -> BTreeSet<String> {
     let ended = run(&[command, "--help"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");

@@ -1,4 +1,4 @@
-//! A lease queue that keeps its finished jobs, read as a log of what was enqueued.
+//! Enqueue logs: a lease queue that keeps its finished jobs, read as a log of enqueued jobs.
 
 use std::time::Duration;
 
@@ -100,6 +100,6 @@ async fn queues_that_the_table_names_are_at_zero_before_they_count() {
     exporter.sample_once().await;
     let series = Series::of(&exporter);
     series.assert(&enqueued("orders"), 1.0);
-    // The target that is called so counts every row.
+    // The target with the queue's name counts every row.
     series.assert(&enqueued("mail"), 2.0);
 }

@@ -1,4 +1,4 @@
-//! Whatever a server does to one target or one source, the others are sampled, the failure has its
+//! Faults of a server: whatever it does to one target or source, the others are sampled, the failure has its
 //! reason, and the first good answer afterwards is a good sample.
 
 use std::path::Path;
@@ -16,9 +16,9 @@ use crate::tds::server::{DEADLINE, Fault, TdsServer};
 const BROKEN: &str = "broken";
 const OTHER: &str = "other";
 
-/// A source with two targets on a server that will fail, and one on a server that will not. No time
-/// passes for the exporter but what the failing server takes, so that how fast the machine is makes
-/// no difference. For tests with paused time.
+/// A source with two targets on a server that will fail, and one on a server that will not. For the exporter,
+/// time passes only while the failing server keeps it waiting, so the speed of the machine makes no
+/// difference. For tests with paused time.
 struct World {
     faulty: TdsServer,
     healthy: TdsServer,
@@ -26,7 +26,7 @@ struct World {
 }
 
 impl World {
-    /// `targets` in the order in which they are asked.
+    /// `targets` are in the order in which they are sampled.
     fn new(targets: [&str; 2], encryption: &str) -> Self {
         let (faulty, healthy) = (TdsServer::start(), TdsServer::start());
         let yaml = [
@@ -42,7 +42,7 @@ impl World {
         Self { faulty, healthy, exporter }
     }
 
-    /// One pass over all targets, and the page after it.
+    /// One pass over all targets, and the page afterwards.
     async fn pass(&mut self) -> Series {
         let time = StoppedTime::new();
         let passing = async {
@@ -57,7 +57,7 @@ impl World {
         Series::of(&self.exporter)
     }
 
-    /// One pass over all targets; the healthy source must have been sampled well once more.
+    /// One pass over all targets, in which the healthy source must get one more good sample.
     async fn pass_beside_a_healthy_source(&mut self, passes: f64) -> Series {
         let series = self.pass().await;
         series.assert(r#"sqlqueue_up{source="healthy"}"#, 1.0);
@@ -69,7 +69,7 @@ impl World {
     }
 }
 
-/// The configuration of a source, without its list's key.
+/// The configuration of a source, without the key of its list.
 fn source(name: &str, server: &TdsServer, encryption: &str, queues: &[&str]) -> String {
     let queues: Vec<String> = queues
         .iter()
@@ -99,8 +99,8 @@ fn assert_errors(series: &Series, queue: &str, reason: &str, count: f64) {
     assert_eq!(series.sum("sqlqueue_sample_errors_total", &of_queue), count, "no other reason: {series:#?}");
 }
 
-/// A fault of one target's statements; its reason, whether the database answered, and whether the
-/// connection goes on.
+/// A fault of one target's statements, its reason, whether the database answered, and whether the connection
+/// survives.
 const STATEMENT_FAULTS: [(Fault, &str, f64, bool); 10] = [
     (Fault::Server(208), "missing_object", 1.0, true),
     (Fault::Server(229), "permission", 1.0, true),
@@ -228,7 +228,7 @@ fn a_failing_target_is_told_at_once_and_then_less_and_less_often() {
         let page = process.scrape();
         failed(&page) >= 5.0 && good(&page) > 2.0 * failed(&page)
     });
-    // With a statement that hangs no other is sent, so that the count stands still.
+    // No other statement is sent while one hangs, so the count does not change.
     server.recover();
     server.at_statement("", Fault::Silence);
     let answered = server.statements();
@@ -238,7 +238,7 @@ fn a_failing_target_is_told_at_once_and_then_less_and_less_often() {
     assert_eq!(status.code(), Some(0), "{log}");
     let told: Vec<&str> = log.lines().filter(|line| line.contains("Invalid object name")).collect();
     assert_eq!(told.len(), counted, "one line for each failed sample, in {log}");
-    // The first, the second, the fourth, …; the rest only for who looks closely.
+    // The first, the second, the fourth, …; the rest only at a more detailed level.
     let warned = told.iter().filter(|line| line.contains(r#""level":"WARN""#)).count();
     assert_eq!(warned, (usize::BITS - counted.leading_zeros()) as usize, "warnings, in {log}");
 }

@@ -1,4 +1,4 @@
-//! A SQLite file that the exporter's user may not read, or not as SQLite needs it.
+//! Foreign databases: a SQLite file that the exporter's user may not read, or not the way SQLite needs it.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn world(test: &str) -> Option<(TempDir, Connection)> {
     Some((folder, database))
 }
 
-/// What `check --connect` says to `nobody`, and whether all is well.
+/// What `check --connect` prints as `nobody`, and whether it succeeds.
 fn check(folder: &Path) -> (String, bool) {
     let own = command(&["check", "--connect", "--config.file=config.yaml"]);
     let output = as_nobody(folder, &own).output().unwrap();
@@ -88,7 +88,7 @@ fn a_database_in_wal_mode_needs_its_companions_or_a_folder_that_may_be_written()
 #[test]
 fn a_transaction_of_a_writer_that_died_is_told_from_a_lack_of_permission() {
     let Some((folder, database)) = world("a_transaction_of_a_writer_that_died") else { return };
-    // What a writer that is killed leaves: its journal, and pages that are not to be believed.
+    // What a killed writer leaves: its journal, and pages that cannot be trusted.
     database.execute_batch("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE").unwrap();
     database
         .execute_batch(

@@ -1,4 +1,4 @@
-//! Logs that are read through a predicate, in a table that belongs to others for the most part.
+//! Foreign rows: logs read through a predicate, in a table that belongs mostly to others.
 
 use crate::backend::{Backend, on_both_databases};
 use crate::support::Series;
@@ -34,7 +34,7 @@ async fn shared_log(db: &Backend) {
     .await;
 }
 
-/// Rows of somebody else, with these ids.
+/// Rows that belong to others, with these ids.
 async fn foreign(db: &Backend, ids: std::ops::RangeInclusive<i64>) {
     let rows: Vec<String> = ids.map(|id| format!("({id}, 'theirs', NULL, 'soon', 'one day')")).collect();
     db.execute(&format!("INSERT INTO SharedLog (Id, Owner, Step, Took, Began) VALUES {}", rows.join(", ")))
@@ -65,7 +65,7 @@ async fn a_sample_looks_at_one_batch_of_rows_however_few_of_them_fit(db: Backend
 
 async fn what_foreign_rows_hold_is_not_looked_at(db: Backend) {
     shared_log(&db).await;
-    // Retention has left a row of somebody else as the oldest.
+    // Retention has left someone else's row as the oldest.
     foreign(&db, 0..=0).await;
     own(&db, 1, "5").await;
     foreign(&db, 2..=3).await;

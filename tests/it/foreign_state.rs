@@ -1,4 +1,4 @@
-//! A state file that the exporter's user may not touch.
+//! Foreign state: a state file that the exporter's user may not touch.
 
 use std::os::unix::fs::chown;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ struct World {
 }
 
 impl World {
-    /// `None`, and a word about it, where the tests do not run as root.
+    /// `None`, with a message, where the tests do not run as root.
     fn new(test: &str) -> Option<Self> {
         let folder = folder_of_root(&format!("foreign_state::{test}"))?;
         let database = Connection::open(folder.path().join("log.db")).unwrap();
@@ -49,7 +49,7 @@ sources:
         Process::start(as_nobody(self.folder.path(), &own))
     }
 
-    /// Counting goes on in memory, and the page says that it is not saved.
+    /// Counting continues in memory, and the page shows that nothing is saved.
     #[track_caller]
     fn assert_counts_unsaved(&self, process: &Process) {
         eventually("the first sample is good", || process.scrape().get(SAMPLES) > Some(0.0));
@@ -69,7 +69,7 @@ sources:
 #[test]
 fn a_state_file_of_somebody_else_is_told_and_left_alone_and_counting_goes_on() {
     let Some(world) = World::new("a_state_file_of_somebody_else") else { return };
-    // The folder is the exporter's, so it could put another file in the place of this one.
+    // The folder is the exporter's, so it could put another file in place of this one.
     chown(world.folder.path().join("state"), Some(NOBODY), Some(NOBODY)).unwrap();
     let theirs = "{\"of\": \"somebody else\"}";
     std::fs::write(world.state_file(), theirs).unwrap();

@@ -1,6 +1,6 @@
-//! Files that the exporter's user may not touch. Only root can make one, and root may touch
-//! everything: the exporter runs as another user here, and without root the tests say that they
-//! were skipped.
+//! Foreign users: files that the exporter's user may not touch. Only root can make such a file, and root may
+//! touch everything, so the exporter runs as another user here. Without root, the tests report that they were
+//! skipped.
 
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -13,8 +13,8 @@ use tempfile::TempDir;
 /// `nobody`, on every Linux.
 pub const NOBODY: u32 = 65_534;
 
-/// A folder of root's, with a copy of the exporter that `nobody` can start. `None`, and a word about it,
-/// where the tests do not run as root.
+/// A folder owned by root, with a copy of the exporter that `nobody` can start. `None`, with a message, where
+/// the tests do not run as root.
 pub fn folder_of_root(test: &str) -> Option<TempDir> {
     let folder = TempDir::new().unwrap();
     if chown(folder.path(), Some(0), Some(0)).is_err() {
@@ -24,16 +24,16 @@ pub fn folder_of_root(test: &str) -> Option<TempDir> {
         return None;
     }
     set_mode(folder.path(), 0o755);
-    // The folder that it was built in need not be open to others. Copied by another process: what
-    // this one opens for writing is open in the children too that other tests are just starting,
-    // and as long as it is, it cannot be run.
+    // The build folder may be closed to others. Another process makes the copy: a file that this one opens
+    // for writing is open in the children that other tests are just starting, too, and cannot be run while it
+    // is.
     let built = env!("CARGO_BIN_EXE_sqlqueue-exporter");
     let copied = Command::new("cp").arg(built).arg(folder.path().join("exporter")).status().unwrap();
     assert!(copied.success());
     Some(folder)
 }
 
-/// The copy, to be run by `nobody` in the folder as this command of the exporter would be run.
+/// The copy, run by `nobody` in the folder with this command's arguments.
 pub fn as_nobody(folder: &Path, own: &Command) -> Command {
     let mut command = Command::new(folder.join("exporter"));
     command.args(own.get_args()).current_dir(folder).uid(NOBODY).gid(NOBODY);

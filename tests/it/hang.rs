@@ -30,9 +30,9 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// The longest pause between two attempts, and what an attempt may take.
 const CEILING: Duration = Duration::from_secs(300 + 7);
 
-/// How often a target, or a connection, that fails for an hour is tried. The pauses double from 15 s
-/// to 300 s, each shortened by up to a half: 7.5 + 15 + 30 + 60 + 120 s and then one each 150 s at
-/// the most often. The least is when none is shortened, each takes its 7 s, and other targets come first.
+/// How often a target or connection is tried while it fails for an hour. The pauses double from 15 s to 300
+/// s, each shortened by up to a half. The most attempts: after 7.5 + 15 + 30 + 60 + 120 s, one every 150 s.
+/// The fewest: no pause is shortened, each attempt takes its 7 s, and other targets come first.
 const ATTEMPTS_PER_HOUR: std::ops::RangeInclusive<usize> = 13..=28;
 
 /// The runtime's own time.
@@ -49,11 +49,11 @@ impl Clock for SimulatedClock {
     }
 }
 
-/// What the database does when it is asked.
+/// How the database behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mood {
     Answers,
-    /// Nothing comes back, the deadline notwithstanding.
+    /// Nothing comes back, whatever the deadline.
     Hangs,
     /// The deadline passes, and the connection is lost.
     TimesOut,
@@ -81,7 +81,7 @@ struct MoodyConnection {
     of: Arc<Moody>,
 }
 
-/// Lets the connections know their connector.
+/// Gives the connections access to their connector.
 #[derive(Debug)]
 struct Handle(Arc<Moody>);
 
@@ -99,7 +99,7 @@ impl Connector for Handle {
         moody.connects.fetch_add(1, Ordering::SeqCst);
         let mood = *moody.at_connection.lock().unwrap();
         if mood == Mood::Panics {
-            // Before there is a future: nobody promised that it happens later. Without a message on
+            // The panic comes before there is a future, as a connector may do. It prints no message on
             // standard error, which would look like a failure.
             resume_unwind(Box::new("a connector's defect"));
         }
@@ -219,7 +219,7 @@ impl World {
         *self.moody.at_statement.lock().unwrap() = (containing, mood);
     }
 
-    /// A scrape, which is served whatever the sampler waits for; and the budget of connections.
+    /// A scrape, which is served whatever the sampler waits for, and the budget of connections.
     fn scrape(&self) -> Series {
         assert!(self.moody.highest.load(Ordering::SeqCst) <= 1, "one connection a source");
         let mut page = String::new();
@@ -227,14 +227,14 @@ impl World {
         Series::parse(&page)
     }
 
-    /// A row of the log of each kind that counts.
+    /// Adds a row to the log, of each kind that counts.
     fn write_log(&self) {
         let row = "INSERT INTO RunLog (Step, StartedAt, EndedAt, DurationMs, Candidates, Outcome)
             VALUES ('work', '2026-11-30 12:00:00.000', '2026-11-30 12:00:00.000', 5, 1, 'ok')";
         self.database.execute_batch(row).unwrap();
     }
 
-    /// So many rows of a step that the log did not hold before.
+    /// Adds this many rows of a step that is new to the log.
     fn write_new_step(&self, rows: usize) {
         let rows = format!(
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
@@ -244,7 +244,7 @@ impl World {
         self.database.execute_batch(&rows).unwrap();
     }
 
-    /// Waits for a page, at most as long as `bound`.
+    /// Waits for a page with something to see, for `bound` at most.
     async fn until(&self, bound: Duration, what: &str, seen: impl Fn(&Series) -> bool) -> Series {
         let deadline = Instant::now() + bound;
         loop {
@@ -284,7 +284,7 @@ fn errors(series: &Series, target: &str, reason: &str) -> usize {
     count as usize
 }
 
-/// An hour of scrapes of a database that hangs, and the moment at which it is back.
+/// An hour of scrapes of a hanging database, up to the moment when it recovers.
 async fn hang_for_an_hour(mut begin: impl FnMut(&World, Mood)) -> World {
     let world = World::start();
     let is_sampled = |series: &Series| TARGETS.iter().all(|target| samples(series, target) > 0);
@@ -334,12 +334,12 @@ async fn a_database_that_hangs_in_its_statements_for_an_hour_is_sampled_again_wh
 async fn a_database_that_hangs_while_connecting_for_an_hour_is_sampled_again_when_it_is_back() {
     let world = hang_for_an_hour(|world, mood| {
         world.at_connection(mood);
-        // Ends the session that is there.
+        // Ends the existing session.
         world.at_statement("", if mood == Mood::Hangs { Mood::TimesOut } else { Mood::Answers });
     })
     .await;
     let connects = world.moody.connects.load(Ordering::SeqCst);
-    // The first one and the last one were good.
+    // The first and the last one were good.
     assert!(ATTEMPTS_PER_HOUR.contains(&(connects - 2)), "one attempt for all targets: {connects}");
     world.stop().await;
 }
@@ -348,7 +348,7 @@ async fn a_database_that_hangs_while_connecting_for_an_hour_is_sampled_again_whe
 async fn a_target_that_fails_for_an_hour_delays_no_other() {
     for (mood, reason, fewest) in [
         (Mood::LacksTheTable, "missing_object", 3600 * 10 / 165 - 1),
-        // While one statement waits for its deadline the others wait for the connection.
+        // While one statement waits for its deadline, the others wait for the connection.
         (Mood::TimesOut, "timeout", 3600 * 10 / 165 - 1 - *ATTEMPTS_PER_HOUR.end() * 5 / 15),
     ] {
         let world = World::start();
@@ -410,12 +410,12 @@ async fn a_step_that_is_new_in_a_long_log_is_shown_at_zero_for_an_interval_and_t
     let world = World::start();
     let is_sampled = |series: &Series| TARGETS.iter().all(|target| samples(series, target) > 0);
     world.until(Duration::from_secs(1), "the first pass", is_sampled).await;
-    // Two batches and a half.
+    // Two and a half batches.
     world.write_new_step(2_500);
     world.until(INTERVAL * 2, "the step is seen", |series| series.get(NEW) == Some(0.0)).await;
     let shown = Instant::now();
     world.until(INTERVAL * 2, "the step is counted", |series| series.get(NEW) > Some(0.0)).await;
-    // An interval is shortened by up to a tenth, and a scrape comes each half second.
+    // An interval is shortened by up to a tenth, and there is a scrape every half second.
     assert!(
         shown.elapsed() >= INTERVAL - INTERVAL / 10 - Duration::from_millis(500),
         "{:?}",

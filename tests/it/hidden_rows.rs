@@ -1,5 +1,5 @@
-//! Rows that a login is not shown: a view that filters by login raises no error, and what it leaves
-//! looks like an empty table. A probe tells the two apart.
+//! Hidden rows: a view that filters by login raises no error, and the result looks like an empty table. A
+//! probe distinguishes the two.
 
 use crate::backend::{Backend, on_both_databases};
 use crate::support::Series;
@@ -14,7 +14,7 @@ on_both_databases! {
 /// A table of jobs and a view that shows each login its own.
 async fn filtered_by_login(db: &Backend) {
     let login = match db {
-        // A SQLite file knows no logins.
+        // A SQLite file has no logins.
         Backend::Embedded(_) => "'watcher'",
         Backend::Server(_) => "SUSER_SNAME()",
     };
@@ -81,7 +81,7 @@ async fn a_log_behind_a_view_that_filters_by_login_is_an_error_too(db: Backend) 
 ",
     );
     let errors = r#"sqlqueue_sample_errors_total{source="db",run_log="runs",reason="permission"}"#;
-    // The first sample and the later ones are asked in different words.
+    // The first sample and later ones use different statements.
     exporter.sample_once().await;
     Series::of(&exporter).assert(errors, 1.0);
     db.execute("DELETE FROM Job").await;

@@ -1,4 +1,4 @@
-//! `demo --incident`: what it says, and that it begins and ends.
+//! `demo --incident`: what it prints, and that it begins and ends.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The exporter is killed again and again while a log grows; at the end every row was counted once.
+//! Kills: the exporter is killed repeatedly while a log grows, and at the end every row was counted once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -81,7 +81,7 @@ sources:
     let option = format!("--config.file={}", config.display());
     let start = || Running::start(&[&option], Stdio::null());
 
-    // The first start finds an empty log, so that everything after it counts. Dropping kills.
+    // The first start finds an empty log, so that everything after it counts. Dropping it kills it.
     let first = start();
     let state_file = folder.path().join("state.json");
     wait_for("the first save", || if state_file.exists() { Ok(()) } else { Err("no state file") });
@@ -97,7 +97,7 @@ sources:
     let mut kills = 0;
     while kills < KILLS || !written.load(Ordering::SeqCst) {
         let running = start();
-        // Any moment will do: this is where the kill falls, not a wait for something.
+        // Any moment will do: this decides when the kill comes, and waits for nothing.
         std::thread::sleep(Duration::from_millis(random.u64(5..300)));
         for (name, value) in counters(&running) {
             let before = highest.insert(name.clone(), value).unwrap_or(0.0);

@@ -1,5 +1,4 @@
-//! Leases as they are found in the field: what other tools got wrong about them, with the right
-//! values.
+//! Leases found in the field, with what other tools got wrong about them and the right values.
 
 use crate::backend::{Backend, on_both_databases};
 use crate::support::Series;
@@ -70,7 +69,7 @@ async fn every_state_of_a_full_lease_table(db: Backend) {
         ],
     );
     assert_eq!(series.get(&jobs("done")), None, "finished rows are not read");
-    // Since it was both put in and due.
+    // Since it was both enqueued and due.
     db.assert_age(&series, &of_queue("sqlqueue_oldest_ready_age_seconds"), 120.0).await;
     series.assert(&of_queue("sqlqueue_expired_leases"), 2.0);
     db.assert_age(&series, &of_queue("sqlqueue_oldest_expired_lease_seconds"), 120.0).await;
@@ -89,8 +88,8 @@ async fn lease_tolerance_and_offsets(db: Backend) {
              lease: {{ kind: until, column: {{ column: Until, zone: offset }}{tolerance} }}\n"
         )
     };
-    // Wall clocks of two offsets: compared as they are written, only one has lapsed. Minutes, because the
-    // clock of a server goes on while a slow machine gets there.
+    // Wall clocks with two offsets: compared as written, only one has lapsed. In minutes, because a server's
+    // clock keeps running on a slow machine.
     let t = db.present().await;
     let (ten, sixty) = (t.at_offset(-600, 0), t.at_offset(-3600, 2));
     db.execute(&format!("INSERT INTO Msg (Id, Until) VALUES (1, {ten}), (2, {sixty})")).await;
@@ -127,13 +126,13 @@ async fn poison_job_int_overflow_and_stale_owner(db: Backend) {
              }}\n"
         )
     };
-    // The owner of the poison job is still written in its row; its lock is not.
+    // The owner of the poison job is still in its row; its lock is not.
     let series = db.sample(&queue("{ kind: until, column: LockUntil }")).await;
     assert_jobs(&series, &[("expired", 1.0), ("ready", 1.0), ("running", 1.0)]);
     series.assert(&of_queue("sqlqueue_max_attempts"), 21600.0);
     db.assert_age(&series, &of_queue("sqlqueue_oldest_expired_lease_seconds"), 1200.0).await;
     db.assert_age(&series, &of_queue("sqlqueue_oldest_ready_age_seconds"), 60.0).await;
-    // A month in milliseconds is more than 32 bits hold.
+    // A month in milliseconds needs more than 32 bits.
     let series = db.sample(&queue("{ kind: none }")).await;
     #[allow(clippy::cast_precision_loss, reason = "a small number")]
     db.assert_age(&series, &of_queue("sqlqueue_oldest_ready_age_seconds"), MONTH as f64).await;
@@ -214,7 +213,7 @@ async fn a_heartbeat_is_not_a_start(db: Backend) {
 async fn clock_skew_of_a_worker(db: Backend) {
     db.fixture("published_lease").await;
     let t = db.present().await;
-    // A lease of two minutes, taken by a clock that is 90 s ahead.
+    // A lease of two minutes, taken by a clock that is 90 s fast.
     db.execute("DELETE FROM QueueDemo").await;
     db.execute(&format!(
         "INSERT INTO QueueDemo (State, ClaimToken, LeaseUntil, Payload) VALUES \

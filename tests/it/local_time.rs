@@ -1,4 +1,4 @@
-//! Times that a server wrote by its own wall clock.
+//! Local times: those that a server wrote by its own wall clock.
 
 use std::process::Stdio;
 

@@ -1,5 +1,4 @@
-//! Run logs as they are found in the field: what other tools got wrong about them, with the right
-//! values.
+//! Run logs found in the field, with what other tools got wrong about them and the right values.
 
 use crate::backend::{Backend, on_both_databases};
 use crate::support::Series;
@@ -50,7 +49,7 @@ async fn identity_gaps(db: Backend) {
     db.execute("INSERT INTO StepLog (Id, Step) VALUES (1001, 's'), (1002, 's'), (2003, 's')").await;
     exporter.sample_once().await;
     Series::of(&exporter).assert(&steps("s", "ok"), 3.0);
-    // A row that was on its way when the watermark passed its id is counted, once.
+    // A row not yet committed when the watermark passed its id is counted, once.
     let late = r#"sqlqueue_late_rows_total{source="db",run_log="log"}"#;
     Series::of(&exporter).assert(late, 0.0);
     db.execute("INSERT INTO StepLog (Id, Step) VALUES (1500, 's')").await;
@@ -150,7 +149,7 @@ async fn times_of_steps_are_those_of_their_rows(db: Backend) {
 ",
     );
     exporter.sample_once().await;
-    // From 02:50 to 02:10 by the wall, in the night in which clocks go back: twenty minutes.
+    // From 02:50 to 02:10 by the wall clock, in the night when clocks go back: twenty minutes.
     db.execute(
         "INSERT INTO Zoned VALUES (1, 'night', '2026-10-25T02:50:00.000+02:00', '2026-10-25T02:10:00.000+01:00')",
     )

@@ -1,4 +1,4 @@
-//! Integration tests: one binary, one module for each promise.
+//! Integration tests: one binary, with one module per promise.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! Many databases behind one process: each is sampled in time, threads and connections stay bounded, and
-//! each can be scraped for itself.
+//! Many databases behind one process: each is sampled on time, threads and connections stay bounded, and each
+//! can be scraped separately.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::support::Series;
 use crate::tds::server::{Fault, TdsServer};
 
 const SOURCES: usize = 200;
-/// Long beside what a busy machine may delay a sample by.
+/// Long compared with the delays of a busy machine.
 const INTERVAL: f64 = 10.0;
 
-/// A folder of configuration files, one a source, with as many databases.
+/// A folder of configuration files, one per source, with as many databases.
 fn world(sources: usize) -> TempDir {
     let folder = TempDir::new().unwrap();
     let config = folder.path().join("config");
@@ -55,7 +55,7 @@ fn start(folder: &Path) -> Process {
     Process::start(command)
 }
 
-/// A number that the kernel has of the process.
+/// A number that the kernel reports for the process.
 fn status(process: &Process, key: &str) -> usize {
     let text = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
@@ -85,7 +85,7 @@ fn two_hundred_sources_are_sampled_within_two_intervals_though_one_hangs() {
             sampled(r#"queue="jobs""#) >= Some(samples) && sampled(r#"run_log="runs""#) >= Some(samples)
         })
     };
-    // Within two intervals: no source has its third sample before every other has its first.
+    // Within two intervals: no source has a third sample before every other has a first.
     let most = |series: &Series| {
         let count = |number: usize| {
             series.get(&format!(r#"sqlqueue_samples_total{{source="s {number}",queue="jobs"}}"#))
@@ -106,7 +106,7 @@ fn two_hundred_sources_are_sampled_within_two_intervals_though_one_hangs() {
     eventually("every source is sampled again while one hangs", || all(&process.scrape(), 2.0));
     process.scrape().assert(r#"sqlqueue_samples_total{source="hangs",queue="jobs"}"#, 0.0);
     assert_eq!(server.open(), 1);
-    // The reactor's threads, one for each source that may be asked at a time, and a few for pages and saves.
+    // The reactor's threads, one per source that may be queried at a time, and a few for pages and saves.
     let threads = status(&process, "Threads:");
     assert!(
         threads <= CONCURRENT_SOURCES + 16 + 2 * std::thread::available_parallelism().unwrap().get(),
@@ -141,7 +141,7 @@ fn one_source_can_be_scraped_for_itself() {
         }
         names
     };
-    // Together they are the metrics page, but for what is about the exporter. The next sample may come
+    // Together they are the metrics page, except for what is about the exporter. The next sample may come
     // between two of them.
     wait_for("the same series on the whole page", || {
         let of_sources: BTreeSet<String> = (0..3).flat_map(probe).collect();

@@ -1,4 +1,4 @@
-//! The tests that only a real server can pass, and the server side of those that run on both databases.
+//! Tests that only a real server can pass, and the server side of those that run on both databases.
 //!
 //! Each of them is ignored unless asked for, and `SQLQUEUE_TEST_MSSQL` names the server (see [`settings`]):
 //!

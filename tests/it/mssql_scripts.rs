@@ -1,4 +1,4 @@
-//! The T-SQL in sql/mssql: what its files say of each other, and of the presets.
+//! Scripts of sql/mssql: what they say about each other, and about the presets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use sqlqueue_exporter::statement::{self, Dialect, TailRequest};
 
 use crate::support::project_file;
 
-/// Scripts that are run by themselves.
+/// Scripts that are run on their own.
 const NOT_INCLUDED: [&str; 5] =
     ["install.sql", "uninstall.sql", "login.sql", "permissions.sql", "notifications/step_template.sql"];
 
@@ -19,7 +19,7 @@ fn script(name: &str) -> String {
     text
 }
 
-/// What stands behind a word, as far as the next white space or bracket.
+/// The text after a word, up to the next white space or bracket.
 fn after<'a>(text: &'a str, word: &str) -> BTreeSet<&'a str> {
     let words = text.split(word).skip(1);
     words.map(|rest| rest.split([' ', '\n', ';', '(']).next().unwrap()).collect()
@@ -72,7 +72,7 @@ fn the_installation_marks_every_object_that_it_makes() {
     assert_eq!(listed("PROCEDURE"), procedures);
 }
 
-/// The columns that each table's samples read, with the configuration that is made for the scripts.
+/// The columns that samples of each table read, with the configuration for the scripts' tables.
 fn read_by_the_exporter() -> BTreeMap<String, BTreeSet<String>> {
     let environment = Environment::empty().with_file("/run/secrets/db", "secret");
     let yaml = project_file("sql/mssql/sqlqueue-exporter.yaml");

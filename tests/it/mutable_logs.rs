@@ -1,4 +1,4 @@
-//! Logs whose rows change or disappear under the reader, and logs that are read through a predicate.
+//! Mutable logs: rows that change or disappear while they are read, also through a predicate.
 
 use std::time::Duration;
 
@@ -163,7 +163,7 @@ async fn rows_of_another_predicate_are_passed_over_and_not_looked_through_for_ev
     );
     exporter.sample_once().await;
     let ok = r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="night",outcome="ok"}"#;
-    // Steps only: the watermark passes them, and a run that took its id among them still counts.
+    // Only steps: the watermark passes them, and a run with an id among them still counts.
     bench.execute("INSERT INTO sysjobhistory VALUES (1, 'night', 1, 1, 10), (3, 'night', 2, 1, 10)");
     exporter.sample_once().await;
     bench.execute("INSERT INTO sysjobhistory VALUES (2, 'night', 0, 1, 10), (4, 'night', 0, 1, 10)");
@@ -255,7 +255,7 @@ async fn a_log_is_not_read_again_when_its_oldest_row_changes_or_hides_for_a_whil
             ({id}, 'BACKUP', '2026-11-30 {hour:02}:00:00', '2026-11-30 {hour:02}:00:01', 0, NULL);"
         )
     };
-    // The second row began earlier than the first: it is a long one.
+    // The second row began before the first, so it took long.
     bench.execute(&[row(1, 9), row(2, 8), row(3, 10)].concat());
     exporter.sample_once().await;
     bench.execute(&row(4, 11));

@@ -1,5 +1,5 @@
-//! Rows as they should not be: NULL where a value belongs, labels that are empty or differ by spaces
-//! only. What is not known is absent, never 0 and never negative; what is known stays.
+//! Odd rows: NULL where a value belongs, labels that are empty or differ only in spaces. Unknown values are
+//! absent, never 0 and never negative; known ones stay.
 
 use crate::support::{Bench, Series};
 
@@ -18,7 +18,7 @@ const CONTROL: &str = "    control_tables:
       - { name: events, table: Control, preset: notification_control, kinds: [comment] }
 ";
 
-/// The tables of the presets, their columns free to be anything.
+/// The tables of the presets, with columns that take any value.
 const TABLES: &str = "
 CREATE TABLE Job (
     JobId INTEGER PRIMARY KEY, Queue TEXT, State TEXT, ClaimToken TEXT, LeaseUntil TEXT, ClaimedAt TEXT,
@@ -46,7 +46,7 @@ const JOB_FAMILIES: [&str; 8] = [
     "sqlqueue_future_timestamp_rows",
 ];
 
-/// A ready job and a running one, each complete, by column.
+/// A complete ready job and a complete running one, by column.
 const READY: [(&str, &str); 9] = [
     ("State", "'R'"),
     ("ClaimToken", "NULL"),
@@ -101,7 +101,7 @@ fn assert_jobs(series: &Series, state: &str, of: &str) {
     assert_eq!(series.get(&jobs), Some(1.0), "{of}: {series:#?}");
 }
 
-/// A table without a schema could be taken for a part of the statement that has its name.
+/// A table without a schema could be taken for the part of the statement with the same name.
 #[tokio::test]
 async fn tables_may_be_called_what_they_hold() {
     for table in ["Job", "Claim", "Queue"] {
@@ -131,7 +131,7 @@ async fn null_in_a_column_of_a_ready_job() {
     // What is NULL, the state of the job, its age, and the highest number of attempts.
     for (nulls, state, age, attempts) in [
         (&[][..], "ready", Some(60.0), Some(2.0)),
-        // Nothing unfinished is left that could be ready or tried.
+        // No unfinished job is left that could be ready or tried.
         (&["State"], "unknown", Some(0.0), Some(0.0)),
         (&["AvailableAt"], "ready", Some(120.0), Some(2.0)),
         (&["EnqueuedAt"], "ready", Some(60.0), Some(2.0)),
@@ -157,7 +157,7 @@ async fn null_in_a_column_of_a_ready_job() {
 async fn null_in_a_column_of_a_running_job() {
     for (nulls, running) in [
         (&[][..], Some(30.0)),
-        // The state says that somebody has it; without an end its lease does not lapse.
+        // The state says that the job is claimed; without an end, its lease does not lapse.
         (&["ClaimToken"], Some(30.0)),
         (&["LeaseUntil"], Some(30.0)),
         (&["ClaimedAt"], None),
@@ -200,7 +200,7 @@ async fn times_in_the_future_and_attempts_below_zero_are_no_negative_values() {
     series.assert(&gauge("sqlqueue_longest_running_seconds"), 0.0);
     series.assert(&gauge("sqlqueue_max_attempts"), 0.0);
     series.assert(&gauge("sqlqueue_future_timestamp_rows"), 1.0);
-    // The same, where claimed jobs are listed.
+    // The same with claimed jobs listed.
     let bench = bench();
     bench.execute(
         "INSERT INTO Job (State, ClaimToken, LeaseUntil, Attempts) VALUES ('W', 'a', '2026-11-30 11:59:00', -4)",
@@ -231,7 +231,7 @@ async fn queue_labels_that_differ_by_trailing_spaces_are_one_queue() {
     }
     let exporter = bench.exporter(LABELLED);
     exporter.sample_once().await;
-    // Reading the page fails when a series is there twice.
+    // Reading the page fails when a series appears twice.
     let series = Series::of(&exporter);
     for (queue, jobs, age) in [("mail", 2.0, 1200.0), ("", 3.0, 180.0)] {
         series.assert(&format!(r#"sqlqueue_jobs{{source="db",queue="{queue}",state="ready"}}"#), jobs);
@@ -240,13 +240,13 @@ async fn queue_labels_that_differ_by_trailing_spaces_are_one_queue() {
     }
 }
 
-/// An exporter that has seen the end of the empty log, and the page after one more sample.
+/// The page of an exporter that has seen the end of the empty log, after one more sample.
 async fn page_after(targets: &str, rows: &str) -> Series {
     let bench = bench();
     let exporter = bench.exporter(targets);
     exporter.sample_once().await;
     bench.execute(rows);
-    // A label value that is new is shown at 0 before it counts.
+    // A new label value is shown at 0 before it counts.
     exporter.sample_once().await;
     exporter.sample_once().await;
     let series = Series::of(&exporter);
@@ -279,11 +279,11 @@ async fn null_in_a_column_of_a_run_log() {
         ("", ("work", "ok"), 1.0, 7.0, Some(start), Some(start + 2.0)),
         ("Step", ("", "ok"), 1.0, 7.0, Some(start), Some(start + 2.0)),
         ("StartedAt", ("work", "ok"), 1.0, 7.0, None, Some(start + 2.0)),
-        // The next best that is known of the end.
+        // The next best indication of the end.
         ("EndedAt", ("work", "ok"), 1.0, 7.0, Some(start), Some(start)),
         ("DurationMs", ("work", "ok"), 0.0, 7.0, Some(start), Some(start + 2.0)),
         ("Candidates", ("work", "ok"), 1.0, 0.0, Some(start), Some(start + 2.0)),
-        // An outcome that the mapping does not know does not pass for a success.
+        // An outcome that the mapping does not know must not pass for a success.
         ("Outcome", ("work", "error"), 1.0, 7.0, Some(start), None),
     ] {
         let columns = LOG_COLUMNS.map(|(column, _)| column).join(", ");
@@ -329,7 +329,7 @@ async fn steps_that_differ_by_trailing_spaces_are_one_step() {
     let rows = "INSERT INTO Log (Step, DurationMs, Outcome) VALUES
         ('work', 1000, 'ok'), ('work  ', 1000, 'ok '), ('', 1000, 'ok'), (NULL, 1000, 'ok'), ('   ', 1000, 'ok')";
     let series = page_after(RUN_LOG, rows).await;
-    // To SQLite 'ok ' is not 'ok', as it would be to SQL Server.
+    // In SQLite 'ok ' is not 'ok', as it would be in SQL Server.
     series.assert(&outcome("work", "ok"), 1.0);
     series.assert(&outcome("work", "error"), 1.0);
     series.assert(&outcome("", "ok"), 3.0);

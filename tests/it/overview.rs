@@ -1,5 +1,5 @@
-//! The pages for people, on real rows. What they look like is for the unit tests and for the step
-//! `browser` of tests/run.
+//! The HTML pages, on real rows. Their looks are checked by the unit tests and by the step `browser` of
+//! tests/run.
 
 use std::time::Duration;
 

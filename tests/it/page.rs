@@ -1,4 +1,4 @@
-//! The page as a whole: what is on it, and that Prometheus can read it.
+//! The metrics page as a whole: its content, and that Prometheus can read it.
 
 mod hostile_values;
 mod objectives;
@@ -15,7 +15,7 @@ use crate::support::{Bench, assert_golden, project_file, text_page};
 /// The demo's tables.
 pub const SCHEMA: &str = include_str!("../../sql/sqlite/schema.sql");
 
-/// Targets that between them feed every family.
+/// Targets that together feed every family.
 const EVERYTHING: &str = "    queues:
       - { name: jobs, preset: lease }
     attempt_logs:
@@ -83,8 +83,8 @@ async fn both_formats_are_well_formed_and_say_the_same() {
     assert_eq!(comparable(&prometheus), comparable(&openmetrics));
 }
 
-/// The samples that cannot change between two pages, in one order; the formats write bounds
-/// differently (`1` and `1.0`) and histograms in another order.
+/// The samples that cannot change between two pages, sorted: the formats write bounds differently (`1` and
+/// `1.0`) and order histograms differently.
 fn comparable(page: &ParsedPage) -> Vec<String> {
     let samples = page.samples().filter(|sample| !sample.name.starts_with("process_"));
     let mut lines: Vec<String> = samples

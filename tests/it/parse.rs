@@ -1,9 +1,8 @@
-//! A strict reader of both text formats, which refuses what Prometheus would refuse or silently
-//! misread.
+//! A strict parser of both text formats: it refuses what Prometheus would refuse or silently misread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A page that kept every rule.
+/// A page that keeps every rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedPage {
     /// In the order of the page.
@@ -83,7 +82,7 @@ impl ParsedPage {
         Ok(page)
     }
 
-    /// What only shows in the page as a whole.
+    /// Checks what only the page as a whole can show.
     fn check(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
         let mut series = BTreeSet::new();
@@ -113,7 +112,7 @@ impl ParsedPage {
 }
 
 impl ParsedFamily {
-    /// Whether a sample of this name may stand in the block.
+    /// Whether a sample of this name may be in the block.
     fn admits(&self, sample: &ParsedSample, openmetrics: bool) -> Result<(), String> {
         let suffix = sample.name.strip_prefix(&self.name).ok_or("the sample belongs to another block")?;
         let fits = match (self.kind.as_str(), openmetrics) {
@@ -134,7 +133,7 @@ impl ParsedFamily {
         }
     }
 
-    /// Buckets ascend, do not lose anything, and end with all that was observed.
+    /// Buckets ascend, lose nothing, and end with all observations.
     fn check_histogram(&self) -> Result<(), String> {
         let mut buckets: BTreeMap<Labels, Vec<(f64, f64)>> = BTreeMap::new();
         let mut counts = BTreeMap::new();
@@ -179,7 +178,7 @@ fn descriptor(families: &mut Vec<ParsedFamily>, line: &str, openmetrics: bool) -
     }
     match what {
         "TYPE" if family.kind.is_empty() => family.kind = text.to_owned(),
-        // A unit is the end of the name.
+        // The name ends with its unit.
         "UNIT" if openmetrics && name.ends_with(&format!("_{text}")) => {}
         _ => return Err(format!("{what} is not expected here")),
     }
@@ -211,7 +210,7 @@ fn sample(line: &str) -> Result<ParsedSample, String> {
     Ok(ParsedSample { name: name.to_owned(), labels, value })
 }
 
-/// A label value up to its closing quote, unescaped, and what follows it.
+/// A label value up to its closing quote, unescaped, and the rest after it.
 fn quoted(text: &str) -> Result<(String, &str), String> {
     let mut value = String::new();
     let mut characters = text.char_indices();
@@ -241,7 +240,7 @@ fn number(text: &str) -> Result<f64, String> {
 
 fn is_metric_name(name: &str) -> Result<(), String> {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    // A colon is for recording rules.
+    // Colons are for recording rules.
     if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(good) {
         Ok(())
     } else {
@@ -258,7 +257,7 @@ fn is_label_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// The reader is only worth something when it refuses.
+/// The parser is only worth something when it refuses.
 #[test]
 fn the_reader_refuses_what_prometheus_would() {
     let good = "# HELP a_total A.\n# TYPE a_total counter\na_total{b=\"c\"} 1\n";

@@ -1,4 +1,4 @@
-//! How SQLite runs each sampling statement: it seeks, however long the history is.
+//! Query plans: SQLite runs each sampling statement by seeking, however long the history is.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use sqlqueue_exporter::statement::{self, Dialect, TailRequest};
 
 const SCHEMA: &str = include_str!("../../sql/sqlite/schema.sql");
 
-/// Queues with other shapes of finished rows than the demo's.
+/// Queues whose finished rows have other shapes than the demo's.
 const OTHER_TABLES: &str = "
     CREATE TABLE TwoEnds (Id INTEGER PRIMARY KEY, Status TEXT NULL, Payload TEXT);
     CREATE INDEX IX_TwoEnds ON TwoEnds (Status);
@@ -26,7 +26,7 @@ fn plan(target: &str, request: &TailRequest) -> Vec<String> {
     plan_of("t", target, request)
 }
 
-/// The steps of a target's plan that touch the table of this alias, as SQLite words them.
+/// The steps of a target's plan that touch the table with this alias, in SQLite's words.
 fn plan_of(alias: &str, target: &str, request: &TailRequest) -> Vec<String> {
     let yaml = format!("sources:\n  - name: db\n    sqlite: {{ file: db }}\n    {target}\n");
     let config = config::parse(&yaml, Path::new("test.yaml"), &Environment::empty())
@@ -117,8 +117,8 @@ const LOGS: [&str; 9] = [
     "control_tables: [{ name: events, preset: notification_control, where: { Kind: comment } }]",
 ];
 
-/// `SCAN t` alone is the table in the order of its row id. Such a read stops at its LIMIT: no sort
-/// stands in between, which the plan would name, and no condition leaves rows out.
+/// `SCAN t` alone reads the table in the order of its row id. Such a read stops at its LIMIT: there is no
+/// sort in between, which the plan would name, and no condition that leaves rows out.
 const FROM_ONE_END: &str = "SCAN t";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The real binary as a process whose whole log is kept, and whose end is promised.
+//! The real binary as a process, with its whole log and an orderly end.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -18,13 +18,13 @@ pub fn exporter(config: &Path) -> Command {
     command(&[&format!("--config.file={}", config.display())])
 }
 
-/// Waits, blocking, until something has happened that must happen.
+/// Waits, blocking, until something that must happen has happened.
 #[track_caller]
 pub fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
     wait_for(what, || if happened() { Ok(()) } else { Err("not yet") });
 }
 
-/// The lines of a log that are events; a panic's are not.
+/// The lines of a log that are events, which a panic's lines are not.
 fn events(log: &str) -> Vec<serde_json::Value> {
     log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
@@ -52,7 +52,7 @@ impl Process {
         Self::start_as_it_is(command)
     }
 
-    /// The same where the command says on what to serve.
+    /// The same for a command that says where to serve.
     #[track_caller]
     pub fn start_as_it_is(mut command: Command) -> Self {
         let mut child =
@@ -81,7 +81,7 @@ impl Process {
         process
     }
 
-    /// Where it serves.
+    /// The address where it serves.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -90,17 +90,17 @@ impl Process {
         self.child.id().to_string()
     }
 
-    /// What was read so far of what it has written to standard error.
+    /// Its standard error, as read so far.
     pub fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }
 
-    /// The events that were read so far.
+    /// The events read so far.
     fn events(&self) -> Vec<serde_json::Value> {
         events(&self.log())
     }
 
-    /// Waits until an event is read whose message contains this text.
+    /// Waits for an event whose message contains this text.
     #[track_caller]
     pub fn await_event(&self, text: &str) {
         eventually(text, || count_events(&self.log(), text) > 0);
@@ -131,7 +131,7 @@ impl Process {
         assert!(status.success());
     }
 
-    /// Asks it to stop and waits for its end; how it ended, and all that it has written.
+    /// Asks it to stop and waits. Returns how it ended, and everything it has logged.
     #[track_caller]
     pub fn stop(mut self, signal: &str) -> (ExitStatus, String) {
         self.signal(signal);
@@ -147,7 +147,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

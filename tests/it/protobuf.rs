@@ -1,4 +1,4 @@
-//! A reader of the protobuf format, which refuses what Prometheus would refuse.
+//! A parser of the protobuf format: it refuses what Prometheus would refuse.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct ProtobufPage {
 pub struct NativeHistogram {
     pub count: u64,
     pub sum: f64,
-    /// By index; the zero bucket left out.
+    /// By index, without the zero bucket.
     pub buckets: BTreeMap<i32, u64>,
     pub schema: i32,
 }

@@ -1,4 +1,4 @@
-//! The three source systems with their tables exactly as published.
+//! Published tables: those of the three source systems, exactly as published.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! Queue tables as they are found in the field: what other tools got wrong about them, with the
-//! right values.
+//! Queue tables found in the field, with what other tools got wrong about them and the right values.
 
 use sqlqueue_exporter::config::TableName;
 use sqlqueue_exporter::source::Value;
@@ -122,11 +121,11 @@ async fn duplicate_label_rows(db: Backend) {
     db.execute("CREATE TABLE Labelled (Id BIGINT NOT NULL PRIMARY KEY, Kind NVARCHAR(50) NULL)").await;
     db.execute("INSERT INTO Labelled VALUES (1, 'sms'), (2, 'sms  '), (3, 'mail'), (4, 'MAIL'), (5, NULL)")
         .await;
-    // Reading the page already fails when a series is there twice.
+    // Reading the page already fails when a series appears twice.
     let series = db.sample(LABELLED).await;
     series.assert(&jobs("sms", "ready"), 2.0);
     series.assert(&jobs("", "ready"), 1.0);
-    // Whether these two are one queue is for the column's collation to say; no row is lost.
+    // The column's collation decides whether these two are one queue; no row is lost.
     let mails = ["mail", "MAIL"].iter().filter_map(|name| series.get(&jobs(name, "ready"))).sum::<f64>();
     assert_eq!(mails, 2.0, "{series:?}");
 }
@@ -150,7 +149,7 @@ async fn false_zero(db: Backend) {
                 format!(r#"sqlqueue_sample_errors_total{{source="db",queue="{queue}",reason="{reason}"}}"#);
             series.get(&name).unwrap_or_default()
         };
-        // Servers that only speak the protocol have numbers of their own for it.
+        // Other TDS servers have numbers of their own for it.
         let other = if db.dialect() == Dialect::Mssql { errors("other") } else { 0.0 };
         assert_eq!(errors("missing_object") + other, 1.0, "{series:?}");
     }
@@ -195,7 +194,7 @@ async fn unfinished_rows_are_found_whatever_the_type_of_the_state(db: Backend) {
         ("CHAR(1)", ["R", "F", "D", "X", "Q"]),
         ("NVARCHAR(20)", ["nowe", "błąd", "zrobione", "anulowane", "?"]),
         ("VARCHAR(20)", ["it's new", "failed", "Done", "cancelled", ""]),
-        // As numbers 10 comes after 2, as text before.
+        // As a number, 10 comes after 2; as text, before it.
         ("INT", ["1", "3", "2", "10", "5"]),
         ("TINYINT", ["0", "3", "2", "255", "5"]),
     ] {
@@ -256,7 +255,7 @@ async fn a_row_is_done_when_its_column_is_set(db: Backend) {
 
 /// A table whose names try to leave their quotes, and the queue in it.
 async fn hostile(db: &Backend) -> String {
-    // Servers that only speak the protocol do not all know how a bracket is doubled.
+    // Not all TDS servers know how to double a bracket.
     let bracket = match db {
         Backend::Embedded(_) => "]",
         Backend::Server(_) if db.attempt("SELECT 1 AS [a]]b]").await => "]",
@@ -275,7 +274,7 @@ async fn hostile(db: &Backend) -> String {
     let t = db.present().await;
     let (minute, hour) = (t.at(-60), t.at(-3600));
     db.execute(&format!("INSERT INTO {table} VALUES (1, '''', {minute}, 'q'), (2, 'D', {hour}, 'q')")).await;
-    // As the configuration writes them: in brackets, and in quotes because of YAML.
+    // As the configuration writes them: in brackets, and in quotes for YAML.
     let [table, state, at, label] =
         names.map(|name| format!("[{}]", name.replace(']', "]]")).replace('\'', "''"));
     format!(
@@ -302,7 +301,7 @@ async fn the_index_that_a_sample_seeks_is_found(db: Backend) {
     db.fixture("published_lease").await;
     let published = "    queues:\n      - { name: demo, table: QueueDemo, preset: lease_minimal }\n";
     let found = seek(&db, published).await.unwrap();
-    // Servers that only speak the protocol add something of their own.
+    // Other TDS servers add something to the name.
     assert!(found.to_lowercase().starts_with("ix_queuedemo_ready"), "{found}");
 
     let queue = hostile(&db).await;

@@ -17,7 +17,7 @@ fn readme() -> String {
     project_file("README.md")
 }
 
-/// The text between two marks, each of which is there once.
+/// The text between two marks, each of which must appear once.
 #[track_caller]
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     assert_eq!(text.matches(begin).count(), 1, "{begin}");
@@ -31,7 +31,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     text.split(fence.as_str()).skip(1).map(|rest| rest.split_once("```").unwrap().0).collect()
 }
 
-/// What is written `in backticks`.
+/// Everything `in backticks`.
 fn code_spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

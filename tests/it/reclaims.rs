@@ -1,4 +1,4 @@
-//! Jobs that were claimed again after their lease lapsed, where the table keeps no history.
+//! Reclaims: jobs claimed again after their lease lapsed, in a table that keeps no history.
 
 use crate::support::{Bench, Series};
 
@@ -35,7 +35,7 @@ async fn a_reclaim_across_a_restart_is_counted_and_the_count_stays() {
     Series::of(&second).assert(RECLAIMS, 1.0);
     drop(second);
 
-    // The count is shown before the database was asked again.
+    // The count is shown before the database is asked again.
     Series::of(&bench.exporter(&config)).assert(RECLAIMS, 1.0);
 }
 
@@ -75,7 +75,7 @@ async fn the_count_does_not_fall_when_the_history_comes_to_name_the_queue() {
     exporter.sample_once().await;
     Series::of(&exporter).assert(RECLAIMS, 1.0);
     let lost = "INSERT INTO JobAttempt (QueueName, JobId, Attempt, Outcome) VALUES ('q', 1, 1, 'lost')";
-    // Of a history that was kept from then on.
+    // From a history that was kept from then on.
     for count in [1.0, 2.0, 3.0, 4.0] {
         bench.execute(lost);
         exporter.sample_once().await;

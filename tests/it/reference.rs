@@ -1,5 +1,5 @@
-//! The queues and the notification runs of `sql/`: one list of promises, kept by the procedures of
-//! `sql/mssql` on a real server and by their twin on the embedded database.
+//! The queues and notification runs of `sql/`: one list of promises, kept by the procedures of `sql/mssql` on
+//! a real server and by their twin on the embedded database.
 //!
 //! Leases lapse and delays pass because a test moves a time, not because it waits.
 
@@ -13,8 +13,7 @@ mod recovery;
 mod twin;
 mod work_queue;
 
-/// Makes each case a test on the embedded database and one on a real server, where everything is
-/// installed already.
+/// Makes each case a test on the embedded database and one on a real server, with everything installed.
 macro_rules! on_both_databases {
     ($($case:ident)*) => {
         mod embedded {
@@ -40,7 +39,7 @@ const LONG: std::time::Duration = std::time::Duration::from_secs(3600);
 /// At once.
 const NOW: std::time::Duration = std::time::Duration::ZERO;
 
-/// Asks until there is an answer, for a bounded time.
+/// Polls until there is an answer, for a bounded time.
 pub async fn in_time<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     for _ in 0..1200 {
         if let Some(answer) = ask().await {

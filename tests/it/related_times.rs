@@ -1,4 +1,4 @@
-//! Times that are not times, and times that another table holds.
+//! Related times: sentinels, which are not times, and times in another table.
 
 use crate::backend::{Backend, on_both_databases};
 
@@ -121,7 +121,7 @@ async fn a_sentinel_in_the_column_of_a_lease_is_no_claim(db: Backend) {
     }
 }
 
-/// The times of these jobs are in the table `Moment`.
+/// The times of these jobs come from the table `Moment`.
 fn looked_up(times: &str) -> String {
     format!(
         "    queues:
@@ -149,7 +149,7 @@ async fn a_related_row_that_is_there_twice_makes_no_job_twice(db: Backend) {
     .await;
     let series = db.sample(&looked_up("enqueued_at: { column: At, lookup: true }")).await;
     series.assert(&jobs("ready"), 3.0);
-    // Of several times the latest counts.
+    // Of several times, the latest counts.
     db.assert_age(&series, READY_AGE, 60.0).await;
 }
 
@@ -165,12 +165,12 @@ async fn a_sentinel_of_a_related_table_is_no_time(db: Backend) {
     ))
     .await;
     let due = "{ column: Due, encoding: unix_s, sentinels: [-1], lookup: true }";
-    // As the time at which a job is due: the third is never due, so it waits for nothing.
+    // As the time when a job is due: the third is never due, so it waits for nothing.
     let series = db.sample(&looked_up(&format!("available_at: {due}"))).await;
     series.assert(&jobs("ready"), 3.0);
     series.assert(&jobs("scheduled"), 1.0);
     db.assert_age(&series, READY_AGE, 60.0).await;
-    // As another time: not known.
+    // As any other time, it is unknown.
     let series = db.sample(&looked_up(&format!("enqueued_at: {due}"))).await;
     series.assert(&jobs("ready"), 5.0);
     db.assert_age(&series, READY_AGE, 60.0).await;

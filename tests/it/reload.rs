@@ -1,5 +1,5 @@
-//! A changed configuration is taken over while everything runs: what stays is kept, and what is wrong
-//! changes nothing.
+//! Reloads: a changed configuration takes effect while everything runs. What stays is kept, and a wrong
+//! configuration changes nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ const TAKEN_AT: &str = "sqlqueue_exporter_config_last_reload_success_timestamp_s
 const ROW: &str = "INSERT INTO RunLog (Step, StartedAt, EndedAt, DurationMs, Outcome) VALUES
     ('work', '2026-11-30 11:59:00.000', '2026-11-30 11:59:00.000', 5, 'ok')";
 
-/// The demo's tables on a clock that stands still.
+/// The demo's tables, on a clock that stands still.
 fn bench() -> Bench {
     let bench = Bench::new(&[]);
     bench.execute(include_str!("../../sql/sqlite/schema.sql"));
@@ -243,7 +243,7 @@ fn the_help_says_how_a_configuration_is_reloaded() {
     assert!(run(&["--help"]).stdout.contains("SIGHUP"));
 }
 
-/// The file of the log, written to in the background until told to stop.
+/// Writes to the file of the log in the background, until stopped.
 fn keep_writing(file: &Path, stop: &Arc<AtomicBool>) -> std::thread::JoinHandle<f64> {
     let (file, stop) = (file.to_owned(), Arc::clone(stop));
     std::thread::spawn(move || {
@@ -277,7 +277,7 @@ fn counters_neither_go_down_nor_go_away_while_the_configuration_is_reloaded_unde
     let stop = Arc::new(AtomicBool::new(false));
     let writer = keep_writing(&world.folder.path().join("log.db"), &stop);
     std::thread::scope(|scope| {
-        // Also when an assertion fails, so that the scope comes to its end.
+        // Stops when an assertion fails, too, so that the scope can end.
         let stopping = StopOnDrop(&stop);
         for _ in 0..4 {
             scope.spawn(|| {
@@ -293,7 +293,7 @@ fn counters_neither_go_down_nor_go_away_while_the_configuration_is_reloaded_unde
             });
         }
         for round in 0..20 {
-            // The source changes each time, and its log does not.
+            // The source changes each time; its log does not.
             world.write(&if round % 2 == 0 { [QUEUE, RUNS].concat() } else { RUNS.to_owned() });
             assert_eq!(post(&process, "/-/reload").0, 200);
             let before = process.scrape().get(samples);

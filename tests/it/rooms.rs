@@ -1,11 +1,11 @@
-//! The direction of imports: between the rooms of `src`, and between the files of one room.
+//! The direction of imports: between the rooms of `src`, and between the files of a room.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The rooms in the order of the data. A room imports itself and those before it.
 const ORDER: [&str; 18] = [
-    // Modules of one file that everybody may use.
+    // Modules of one file that everything may use.
     "clock",
     "limits",
     "words",
@@ -29,7 +29,7 @@ const ORDER: [&str; 18] = [
 /// The rooms at the end, which may import everything.
 const LAST: [&str; 1] = ["cli"];
 
-/// A module: the names of its path below `crate`.
+/// A module: the names in its path below `crate`.
 type Module = Vec<String>;
 
 /// Modules, and the modules of this crate that they name.
@@ -53,11 +53,11 @@ fn no_room_imports_a_room_that_comes_later() {
 #[test]
 fn the_files_of_a_room_import_each_other_in_no_circle() {
     let mut imports = imports();
-    // A module and what is below it belong together.
+    // A module and its submodules belong together.
     for (module, imported) in &mut imports {
         imported.retain(|target| !target.starts_with(module) && !module.starts_with(target));
     }
-    // What imports nothing that is left, or is imported by nothing that is left, is in no circle.
+    // A module that imports nothing that is left, or that nothing left imports, is in no cycle.
     loop {
         let before = imports.values().map(BTreeSet::len).sum::<usize>();
         let imported: BTreeSet<Module> = imports.values().flatten().cloned().collect();

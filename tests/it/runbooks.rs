@@ -1,5 +1,5 @@
-//! Tables and procedures that the runbooks name. A real server executes their T-SQL in mssql/runbooks.rs;
-//! tests/checks/alerts compares them with the alerts.
+//! Runbooks: the tables and procedures that they name. A real server executes their T-SQL in
+//! mssql/runbooks.rs; tests/checks/alerts compares them with the alerts.
 
 use crate::support::project_file;
 

@@ -1,4 +1,4 @@
-//! A password arrives at the server and nowhere else.
+//! Secrets: a password reaches the server and nothing else.
 
 use std::process::{Command, Output};
 
@@ -9,12 +9,12 @@ use crate::tds::server::{Fault, Login, TdsServer};
 use crate::tds::wire::utf16;
 
 const PASSWORD: &str = " p@ss;w{}rd'\" zażółć gęślą ";
-/// What survives of it in whatever way it may be quoted or cut.
+/// The parts that survive any quoting or cutting.
 const PARTS: [&str; 4] = ["p@ss", "w{}rd", "zażółć", "gęślą"];
-/// Long enough that it is in no text by chance, however it is encoded.
+/// Too long to be in any text by chance, in any encoding.
 const LONG_PARTS: [&str; 2] = ["p@ss;w{}rd", "zażółć"];
 
-/// Fails when `text` tells the password or a part of it, in any form.
+/// Fails when `text` reveals the password or a part of it, in any form.
 #[track_caller]
 fn assert_tells_nothing(what: &str, text: &[u8]) {
     let shown = String::from_utf8_lossy(text);
@@ -40,13 +40,13 @@ fn assert_tells_nothing(what: &str, text: &[u8]) {
     }
 }
 
-/// What of `bytes` stands in a base64 text, for each of the three positions that it may begin at.
+/// What is left of `bytes` in a base64 text, for each of the three positions where it may begin.
 fn base64_forms(bytes: &[u8]) -> [String; 3] {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     [0, 1, 2].map(|before| {
         let padded = [vec![0; before], bytes.to_vec()].concat();
         let bit = |at: usize| padded[at / 8] >> (7 - at % 8) & 1;
-        // The digits that depend on nothing but `bytes`.
+        // The digits that depend only on `bytes`.
         let digits = (before * 8).div_ceil(6)..padded.len() * 8 / 6;
         digits
             .map(|digit| (0..6).fold(0, |value, at| value << 1 | bit(digit * 6 + at)))
@@ -65,7 +65,7 @@ fn the_forms_that_are_looked_for_are_the_right_ones() {
     assert!(!told(b"password_file: pass"));
 }
 
-/// Servers that refuse, reject, fail at TLS and answer, and a configuration that asks all of them.
+/// Servers that refuse, reject, fail at TLS and answer, and a configuration with all of them.
 struct World {
     _closed: TdsServer,
     rejecting: TdsServer,
@@ -147,7 +147,7 @@ fn a_server_is_told_the_password_and_no_log_page_or_state_file_is() {
         ] {
             assert_tells_nothing(path, process.get(path, accept).as_bytes());
         }
-        // They show what could be told of it, so that a secret would have had its chance.
+        // They show what can be shown of it, so a secret had its chance to appear.
         let (overview, configuration) = (process.get("/", "*/*"), process.get("/config", "*/*"));
         for expected in ["18456", "does not answer", "cannot be sampled"] {
             assert!(overview.contains(expected), "the overview tells of {expected}: {overview}");

@@ -1,4 +1,4 @@
-//! Under systemd: readiness, reloads, the watchdog, and sockets that are given.
+//! systemd: readiness, reloads, the watchdog, and inherited sockets.
 
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
@@ -59,7 +59,7 @@ fn the_service_manager_is_told_when_it_serves_reloads_and_stops() {
     let reloading = manager.told();
     assert!(reloading.contains("RELOADING=1") && reloading.contains("MONOTONIC_USEC="), "{reloading}");
     assert!(manager.told().contains("READY=1"));
-    // A reload that is refused is over, too: the service goes on.
+    // A reload also ends when it is refused: the service keeps running.
     std::fs::write(folder.path().join("config.yaml"), "nonsense: 1\n").unwrap();
     process.signal("HUP");
     assert!(manager.told().contains("RELOADING=1"));
@@ -89,7 +89,7 @@ fn it_serves_on_the_sockets_that_it_is_given() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let direct = exporter(&folder.path().join("config.yaml"));
-    // The first socket that is given is descriptor 3, and the process is told its own number.
+    // The first inherited socket is descriptor 3, and the process must know its own id.
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec 3<&0 0</dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#]);
     command.arg(direct.get_program()).args(direct.get_args()).arg("--web.systemd-socket");

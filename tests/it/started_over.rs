@@ -1,4 +1,4 @@
-//! Logs whose ids start over: what is remembered by id starts over with them.
+//! Logs whose ids start over: everything remembered by id starts over with them.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const RUNS: &str = "    run_logs:
         outcome: { column: Outcome, rules: [{ equals: ok, outcome: ok }, { equals: skipped, outcome: skipped }], default: error }
 ";
 
-/// Runs of one outcome, with these ids, a minute long and all of the same time.
+/// Runs of one outcome, with these ids, a minute long and all at the same time.
 fn runs(ids: std::ops::RangeInclusive<i64>, outcome: &str, time: &str) -> String {
     let row = |id| format!("({id}, 'run', '2026-11-30 {time}:00', '2026-11-30 {time}:30', '{outcome}')");
     format!("INSERT INTO RunLog VALUES {};", ids.map(row).collect::<Vec<_>>().join(", "))
@@ -56,7 +56,7 @@ async fn gauges_follow_the_runs_of_a_log_that_was_deleted_and_reseeded() {
         .assert(r#"sqlqueue_run_steps_total{source="db",run_log="runs",step="run",outcome="skipped"}"#, 10.0);
     series.assert(SKIPS, 10.0);
     series.assert(&of_run("last_start_timestamp_seconds"), 1_796_038_200.0);
-    // What the rows before said holds until there is a newer one.
+    // What earlier rows said holds until there is a newer one.
     series.assert(&of_run("last_success_timestamp_seconds"), 1_796_036_430.0);
     series.assert(&of_run("in_progress_seconds"), 0.0);
 

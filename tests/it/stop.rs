@@ -1,4 +1,4 @@
-//! The process ends in order whatever hangs, and its state file survives what disks do.
+//! Stops: the process ends in order whatever hangs, and its state file survives what disks do.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,7 +67,7 @@ sources:
     }
 }
 
-/// The state file can be used, and nobody holds it.
+/// The state file is usable, and no process holds it.
 #[track_caller]
 fn assert_whole(path: &Path) {
     let opened = StateFile::open(path).unwrap();
@@ -117,7 +117,7 @@ fn it_stops_while_it_waits_for_the_lock_of_a_file() {
         let process = bench.start();
         eventually("the first sample is good", || process.scrape().get(SAMPLES) > Some(0.0));
         bench.database.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        // Without the lock there would be a sample each 100 ms.
+        // Without the lock, there would be a sample every 100 ms.
         let mut before = None;
         eventually("a statement waits", || {
             let stood_still = before == process.scrape().get(SAMPLES);
@@ -197,7 +197,7 @@ fn a_folder_that_vanishes_costs_no_row_and_is_written_to_when_it_is_back() {
     bench.count_one_more(&process, 5.0);
 }
 
-/// The limit on the size of files stands for a disk that is full: a file can be made, and not written.
+/// A limit on file size simulates a full disk: a file can be created, but not written.
 #[test]
 fn a_full_disk_costs_no_row_and_leaves_the_state_that_was_saved() {
     let bench = Bench::new();

@@ -1,5 +1,4 @@
-//! What the integration tests share: an exporter on an embedded database whose clock stands still,
-//! and a reading of the page.
+//! Shared helpers: an exporter on an embedded database whose clock stands still, and a parsed page.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +30,7 @@ pub const PUBLISHED_RUN_LOG: &str = "    run_logs:
       - { name: events, table: tabela_powiadomien, preset: notification_control_pl, kinds: [komentarz] }
 ";
 
-/// 2026-11-30T12:00:00Z, in milliseconds: the present of every fixture.
+/// 2026-11-30T12:00:00Z, in milliseconds: the current time of every fixture.
 pub const NOW_MS: i64 = 1_796_040_000_000;
 
 /// A database in a temporary folder, and an exporter that samples it at [`NOW_MS`].
@@ -43,7 +42,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A database made by the fixture files of these names.
+    /// A database made by these fixture files.
     pub fn new(fixtures: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("queue.db");
@@ -95,8 +94,8 @@ pub fn text_page(exporter: &Exporter, format: Format) -> String {
     String::from_utf8(exporter.metrics(format).unwrap()).unwrap()
 }
 
-/// Fails unless a file of the project says what it should. Run with UPDATE_GOLDEN=1 it writes the
-/// file instead, for a person to read the difference and to commit it.
+/// Fails unless a file of the project has the expected text. With UPDATE_GOLDEN=1 it writes the file instead,
+/// for a person to review and commit.
 #[track_caller]
 pub fn assert_golden(file: &str, current: &str, expected: &str) {
     if current == expected {
@@ -119,7 +118,7 @@ pub fn assert_golden(file: &str, current: &str, expected: &str) {
     );
 }
 
-/// A file of the project; empty when it is not there yet.
+/// A file of the project; empty when it does not exist yet.
 pub fn project_file(file: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_default()
 }
@@ -129,12 +128,12 @@ pub fn project_file(file: &str) -> String {
 pub struct Series(BTreeMap<String, f64>);
 
 impl Series {
-    /// Reads a page in the Prometheus text format; a series that comes twice is a failure.
+    /// Reads a page in the Prometheus text format. A duplicate series is a failure.
     pub fn of(exporter: &Exporter) -> Self {
         Self::parse(&text_page(exporter, Format::PrometheusText))
     }
 
-    /// The same of a page that came another way.
+    /// The same for a page that came another way.
     pub fn parse(page: &str) -> Self {
         let mut series = BTreeMap::new();
         for line in page.lines().filter(|line| !line.starts_with('#')) {
@@ -145,7 +144,7 @@ impl Series {
         Self(series)
     }
 
-    /// All of them.
+    /// All series.
     pub fn all(&self) -> &BTreeMap<String, f64> {
         &self.0
     }
@@ -155,7 +154,7 @@ impl Series {
         self.0.get(series).copied()
     }
 
-    /// The sum of all series of a family that have this text among their labels.
+    /// The sum of all series of a family with this text among their labels.
     pub fn sum(&self, family: &str, label: &str) -> f64 {
         let mine = |name: &str| name.split('{').next() == Some(family) && name.contains(label);
         self.0.iter().filter(|(name, _)| mine(name)).map(|(_, value)| value).sum()

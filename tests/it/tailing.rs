@@ -1,5 +1,5 @@
-//! Every row exactly once: any interleaving of what writers, retention, the reader and its crashes
-//! can do to a log that grows by id.
+//! Every row exactly once, whatever the interleaving of writers, retention, the reader and its crashes on a
+//! log that grows by id.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,13 +13,13 @@ use sqlqueue_exporter::statement::TailRequest;
 
 const LATE: Duration = Duration::from_secs(600);
 const OPEN: Duration = Duration::from_secs(3_600);
-/// The smallest batch that a configuration may ask for.
+/// The smallest batch that a configuration allows.
 const BATCH: u32 = 16;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Row {
     id: i64,
-    /// How many times the table had been truncated when it was written.
+    /// How many times the table had been truncated when the row was written.
     epoch: i64,
     /// When its transaction took the id.
     time_ms: i64,
@@ -28,7 +28,7 @@ struct Row {
 }
 
 impl Row {
-    /// Whether the predicate of a filtered log lets it through.
+    /// Whether it matches the predicate of a filtered log.
     fn fits(&self) -> bool {
         self.id % 3 != 0
     }
@@ -50,7 +50,7 @@ impl LogRow for Row {
 type Counted = BTreeMap<i64, u32>;
 type RowLog = Log<Row, Counted>;
 
-/// A row of all epochs; ascending like its time.
+/// A row of any epoch; ascending like its time.
 const fn key(epoch: i64, id: i64) -> i64 {
     epoch * 1_000_000 + id
 }
@@ -60,29 +60,29 @@ const fn key(epoch: i64, id: i64) -> i64 {
 enum Event {
     /// A transaction takes the next id.
     Begin,
-    /// One of the open transactions commits, a row that is complete or one that still runs.
+    /// One of the open transactions commits a row, complete or still running.
     Commit { which: usize, open: bool },
     /// One of the open transactions is rolled back.
     Rollback { which: usize },
-    /// One of the rows that still run ends.
+    /// One of the running rows ends.
     End { which: usize },
     /// The server restarts, and the identity jumps.
     Jump,
     /// Retention deletes the oldest rows.
     Delete { rows: usize },
-    /// Many transactions at a time, of which every other one is committed.
+    /// Many transactions at a time; every other one is committed.
     Burst { pairs: usize },
     /// Time passes.
     Wait { seconds: u32 },
     /// A sample that is saved.
     Sample,
-    /// The same, while other sessions hold locks: rows whose bit is set are not shown.
+    /// The same while other sessions hold locks: rows whose bit is set are skipped.
     SampleOfFew { locked: u64 },
     /// The table is truncated, and its ids start over.
     Truncate,
-    /// The exporter is stopped and started: all that is left is what was saved.
+    /// The exporter restarts, with nothing but what was saved.
     Restart,
-    /// A sample whose process dies before it is saved; another goes on from the last save.
+    /// A sample whose process dies before it is saved; another continues from the last save.
     LostSample,
 }
 
@@ -93,7 +93,7 @@ struct World {
     epoch: i64,
     /// Whether rows have times.
     timed: bool,
-    /// Whether locked rows are not shown, and so an empty table may not be empty.
+    /// Whether locked rows are skipped, so that a table may only look empty.
     misses_rows: bool,
     locked: u64,
     /// Ids taken by transactions that are not committed.
@@ -104,9 +104,9 @@ struct World {
     log: RowLog,
     started: bool,
     filtered: bool,
-    /// Rows that were there before the first sample, or gone before they could be read.
+    /// Rows that existed before the first sample, or were gone before they could be read.
     excused: BTreeSet<i64>,
-    /// Ids that were reported as given up: ranges of missing ones, and open rows.
+    /// Ids reported as given up: ranges of missing ones, and open rows.
     abandoned: Vec<(i64, i64)>,
     stale: BTreeSet<i64>,
 }
@@ -186,12 +186,12 @@ impl World {
             Event::Wait { seconds } => self.now_ms += i64::from(seconds) * 1_000,
             Event::Sample => {
                 if !self.started {
-                    // Reading begins at the end of the log: of what is there, only the newest rows
-                    // that still run are followed.
+                    // Reading begins at the end of the log: of the existing rows, only the newest ones that
+                    // are still running are followed.
                     let head = answer(&TailRequest::Head, &self.table);
                     let followed: BTreeSet<i64> = head.iter().map(|row| row.id).collect();
                     self.excused.extend(self.table.keys().filter(|id| !followed.contains(id)));
-                    // And a row that is on its way further back than that is taken for an old one.
+                    // An uncommitted row further back than that is taken for an old one.
                     let reaches_down = followed.first() == self.table.keys().next();
                     let lowest = followed.first().or(self.table.keys().next_back());
                     if let Some(lowest) = lowest.filter(|_| !reaches_down) {
@@ -283,7 +283,7 @@ fn pick(ids: &mut Vec<i64>, which: usize) -> Option<i64> {
     if ids.is_empty() { None } else { Some(ids.swap_remove(which % ids.len())) }
 }
 
-/// The rows that the statement looks at to answer the request, whether or not they fit the predicate: the
+/// The rows that the statement examines to answer the request, whether or not they match the predicate: the
 /// newest ones, or late ones and the next above the watermark, each bounded, ascending by id.
 fn answer(request: &TailRequest, table: &BTreeMap<i64, Row>) -> Vec<Row> {
     let batch = BATCH as usize;
@@ -361,7 +361,7 @@ proptest! {
 
     #[test]
     fn every_row_after_a_truncation_counts_where_no_row_is_missed_or_rows_have_times(
-        // More than after: what is past the old end by the next sample cannot be told.
+        // More than after: what is past the old end by the next sample cannot be distinguished.
         (after, before) in (2_usize..40).prop_flat_map(|after| (Just(after), after + 2..after + 40)),
         rolled_back in 0_usize..3,
         was_seen_empty in any::<bool>(),

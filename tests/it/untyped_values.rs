@@ -1,9 +1,9 @@
-//! SQLite gives a column of one type values of another. What is not what the mapping says is an error,
-//! never 0 and never a believable number.
+//! Untyped values: SQLite lets a column hold values of other types. One that contradicts the mapping is an
+//! error, never 0 and never a believable number.
 
 use crate::support::{Bench, Series};
 
-/// The page of one table with the column `V` that holds these values, under this mapping.
+/// The page of one table whose column `V` holds these values, under this mapping.
 async fn page_of(values: &[&str], targets: &str) -> Series {
     let bench = Bench::new(&[]);
     bench.execute("CREATE TABLE T (Id INTEGER PRIMARY KEY, V)");

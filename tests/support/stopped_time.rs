@@ -1,12 +1,12 @@
-//! Time that a test moves. For tests with `start_paused`.
+//! Stopped time, which only a test moves. For tests with `start_paused`.
 #![allow(dead_code, clippy::unwrap_used, reason = "each user needs a part of it; a test fails by panicking")]
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-/// Keeps paused time from skipping to the next deadline whenever everything waits for the network:
-/// it does not while a blocking task runs. This one ends in the end, so that who waits for what
-/// never comes has its deadlines missed, instead of waiting for ever.
+/// Keeps paused time from skipping to the next deadline whenever everything waits for the network. Time does
+/// not skip while a blocking task runs; this task ends eventually, so that waiting for something that never
+/// comes misses its deadlines instead of lasting for ever.
 pub struct StoppedTime {
     _until_dropped: Sender<()>,
 }
@@ -18,7 +18,7 @@ impl StoppedTime {
         Self { _until_dropped: until_dropped }
     }
 
-    /// Lets so much time pass.
+    /// Lets this much time pass.
     pub async fn pass(&self, time: Duration) {
         tokio::time::advance(time).await;
     }

@@ -5,7 +5,7 @@ use crate::config::objectives::AttemptLogObjectives;
 use crate::config::values::{AttemptOutcome, DurationColumn, OutcomeRules};
 
 mapping! {
-    /// The attempt history of a lease queue: one row an attempt, written when it ends.
+    /// The attempt history of a lease queue: one row per attempt, written when it ends.
     pub struct AttemptLog as AttemptLogForm {
         /// An ascending, unique integer column, the primary key.
         maps required id: ColumnName = "name the ascending id column";
@@ -26,9 +26,9 @@ mapping! {
         maps optional enqueued_at: TimeColumn;
         /// The [objectives](#objectives) of the attempts.
         keeps objectives objectives: AttemptLogObjectives;
-        /// How many rows a sample looks at, at most.
+        /// The most rows that one sample examines.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
-        /// How long a missing id is asked for again.
+        /// How long samples keep asking for a missing id.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;
     }
 }
@@ -43,7 +43,7 @@ fn cross_check(_: &mut Draft, at: &Locations, checker: &mut Checker<'_>, _: &Sco
     }
 }
 
-/// Whether the log can be held to an objective. What is wrong with the outcome itself comes first.
+/// Whether the log can be held to an objective. True when `outcome` is wrong, which is an error of its own.
 fn can_measure(draft: &Draft, _: &Locations, what: Observation) -> bool {
     match what {
         Observation::LostAttempts => {

@@ -1,9 +1,9 @@
-//! Control tables: one row a notification.
+//! Control tables: one row per notification.
 
 use crate::config::mapping::mapping;
 
 mapping! {
-    /// A control table: one row a notification, its event key unique.
+    /// A control table: one row per notification, with a unique event key.
     pub struct ControlTable as ControlTableForm {
         /// An ascending, unique integer column, the primary key.
         maps required id: ColumnName = "name the ascending id column";
@@ -13,9 +13,9 @@ mapping! {
         keeps optional kinds: Vec<String>;
         /// When the notification was written.
         maps optional at: TimeColumn;
-        /// How many rows a sample looks at, at most.
+        /// The most rows that one sample examines.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
-        /// How long a missing id is asked for again.
+        /// How long samples keep asking for a missing id.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;
     }
 }

@@ -1,10 +1,10 @@
-//! Enqueue logs: tables that keep a row of every job that was enqueued.
+//! Enqueue logs: tables that keep a row for every enqueued job.
 
 use crate::config::mapping::mapping;
 
 mapping! {
-    /// A table that keeps a row of every job that was enqueued, as a log of the enqueuing: a lease queue
-    /// that keeps its finished jobs for a while is one.
+    /// A table that keeps a row for every enqueued job, read as a log. A lease queue that keeps its finished
+    /// jobs for a while is one.
     pub struct EnqueueLog as EnqueueLogForm {
         /// An ascending, unique integer column, the primary key.
         maps required id: ColumnName = "name the ascending id column";
@@ -12,9 +12,9 @@ mapping! {
         maps optional queue_label: ColumnName;
         /// When the job was put into its queue. It distinguishes a truncated table from a quiet one.
         maps optional enqueued_at: TimeColumn;
-        /// How many rows a sample looks at, at most.
+        /// The most rows that one sample examines.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
-        /// How long a missing id is asked for again.
+        /// How long samples keep asking for a missing id.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;
     }
 }

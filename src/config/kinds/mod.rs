@@ -1,4 +1,4 @@
-//! The kinds of target: a table of keys each, and a configured target of any kind.
+//! Kinds of target: a table of keys for each, and a configured target of any kind.
 
 mod attempt_log;
 mod control_table;
@@ -18,15 +18,15 @@ pub use self::queue::Queue;
 pub use self::run_log::RunLog;
 use super::{MappedColumn, Source, Target};
 
-/// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of
-/// the kind, and the preset of a target that maps nothing itself (the one of the tables that `sql/`
-/// creates). The enums that have a variant for each kind are made from this list.
+/// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of the
+/// kind, and the preset of a target without a mapping of its own (for the tables that `sql/` creates). The
+/// enums with a variant per kind are made from this list.
 macro_rules! for_each_log_kind {
     ($callback:ident) => {
         $callback! {
             /// The attempt history of a lease queue.
             AttemptLog in attempt_logs, label "attempt_log", preset "attempt_log";
-            /// A table that keeps a row of every job that was enqueued.
+            /// A table that keeps a row for every enqueued job.
             EnqueueLog in enqueue_logs, label "enqueue_log", preset "enqueue_log";
             /// A run log: one row for each step of each run.
             RunLog in run_logs, label "run_log", preset "notification_run_log";
@@ -69,7 +69,7 @@ macro_rules! targets {
                 }
             }
 
-            /// The preset of a target that maps nothing itself.
+            /// The preset of a target without a mapping of its own.
             #[must_use]
             pub const fn default_preset(self) -> &'static str {
                 match self {
@@ -147,7 +147,7 @@ macro_rules! targets {
                 }
             }
 
-            /// The key column: of a log always, of a queue where the mapping names it.
+            /// The key column: a log always has one, a queue only where the mapping names it.
             #[must_use]
             pub fn id(self) -> Option<&'a str> {
                 match self {
@@ -165,10 +165,10 @@ pub trait LogConfig {
     /// Name, table, predicate and pace.
     fn target(&self) -> &Target;
 
-    /// Rows read per sample at most.
+    /// The most rows read per sample.
     fn batch_size(&self) -> u32;
 
-    /// How long a missing id is asked for again.
+    /// How long samples keep asking for a missing id.
     fn late_window(&self) -> Duration;
 }
 
@@ -181,7 +181,7 @@ impl TargetConfig<'_> {
 }
 
 impl TargetKind {
-    /// Where names of targets of this kind are unique, for an error.
+    /// Where names of targets of this kind must be unique, for an error.
     pub(in crate::config) fn scope_of_names(self) -> String {
         format!("the {} of a source", self.key().replace('_', " "))
     }

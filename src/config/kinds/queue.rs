@@ -1,43 +1,43 @@
-//! Queues: one row a job.
+//! Queues: one row per job.
 
 use crate::config::mapping::mapping;
 use crate::config::objectives::QueueObjectives;
 use crate::config::values::{Attempts, AttemptsCount, Lease, Lookup, MappedState, MaxAttempts, RowState};
 
 mapping! {
-    /// A queue table: one row a job.
+    /// A queue table: one row per job.
     pub struct Queue as QueueForm {
-        /// The job's key. With it, claimed jobs are listed in each sample (at most 1000, lapsed leases
-        /// first), and a job whose lease was found lapsed and that was claimed again later counts in
+        /// The job's key. With it, each sample lists the claimed jobs (at most 1000, lapsed leases first),
+        /// and a job that is claimed again after its lease was seen to lapse counts in
         /// `sqlqueue_lease_reclaims_total`. That is a lower bound: what happens between two samples is not
-        /// seen. For a table without an attempt history; where there is one, `attempt_logs` counts every
-        /// reclaim.
+        /// seen. Meant for a table without an attempt history; where there is one, `attempt_logs` counts
+        /// every reclaim.
         maps optional id: ColumnName;
-        /// The column whose value becomes the label `queue`, one of few values; without it the label is the
-        /// target's name. Not beside `lease: { kind: rowlock }`, whose rows in flight are counted and not
-        /// read: there each queue is a target of its own with `where`.
+        /// The column whose value becomes the label `queue`, with few distinct values; without it the label
+        /// is the target's name. Not allowed with `lease: { kind: rowlock }`, whose rows in flight are
+        /// counted and not read: make each queue a target of its own with `where`.
         maps optional queue_label: ColumnName;
         /// A related table for times with `lookup: true`, such as `{ table: State, key: Id, column: StateId
         /// }`.
         maps optional lookup: Lookup;
-        /// What a row says of its state: `{ column: State, map: { R: ready, W: running, D: done, F: failed
-        /// } }`, `{ constant: ready }`, or `{ done_when_set: DispatchedAt }`.
+        /// Where the state of a row comes from: `{ column: State, map: { R: ready, W: running, D: done, F:
+        /// failed } }`, `{ constant: ready }`, or `{ done_when_set: DispatchedAt }`.
         maps required state: RowState = "say what state a row is in";
-        /// How a claim shows: `{ kind: until, column: LeaseUntil, token: ClaimToken }`, `{ kind: since,
-        /// column: FetchedAt, timeout: 5m }`, `{ kind: owner, column: OwnerId }`, `{ kind: rowlock }` or `{
-        /// kind: none }`.
+        /// How a claim is recognized: `{ kind: until, column: LeaseUntil, token: ClaimToken }`, `{ kind:
+        /// since, column: FetchedAt, timeout: 5m }`, `{ kind: owner, column: OwnerId }`, `{ kind: rowlock }`
+        /// or `{ kind: none }`.
         maps default lease: Lease = Lease::None;
         /// When the running attempt began.
         maps optional claimed_at: TimeColumn;
         /// When the row becomes claimable; NULL means at once.
         maps optional available_at: TimeColumn;
-        /// When the row was put in.
+        /// When the job was put into the queue.
         maps optional enqueued_at: TimeColumn;
         /// How often the job was tried: a column, or `{ column: Attempts, counts: failures }`.
         maps optional attempts: Attempts;
         /// How often it may be tried: a number, or `{ column: MaxAttempts }`.
         maps optional max_attempts: MaxAttempts;
-        /// Whether finished rows are counted too, which reads the whole history.
+        /// Whether to count finished rows too, which reads the whole history.
         keeps default count_done: bool = false;
         /// The [objectives](#objectives) of the queue, such as `{ max_ready_age: 2m, max_failed_jobs: none
         /// }`.
@@ -45,7 +45,7 @@ mapping! {
     }
 }
 
-/// Why an id is of no use without these.
+/// Why an id is useless without these.
 const ID_NEEDS_CLAIMS: &str = "`id` is for counting jobs whose lease lapsed and that were claimed again; that needs a lease of \
      `kind: until` or `kind: since`, and `attempts` with `counts: claims`; add them or remove `id`";
 
@@ -81,7 +81,7 @@ fn cross_check(draft: &mut Draft, at: &Locations, checker: &mut Checker<'_>, _: 
     }
 }
 
-/// Whether finished rows can be counted; a promise that only a mapping with `done` can keep.
+/// Whether finished rows can be counted, which needs a mapping with `done`.
 fn check_count_done(checker: &mut Checker<'_>, at: Location, state: &RowState) {
     let no_effect = |key: &str| {
         format!(
@@ -102,8 +102,8 @@ fn check_count_done(checker: &mut Checker<'_>, at: Location, state: &RowState) {
     checker.report(at, message);
 }
 
-/// Whether the table can be held to an objective. What is wrong with the lease or the state itself
-/// comes first.
+/// Whether the table can be held to an objective. True when `lease` or `state` is wrong, which is an error of
+/// its own.
 fn can_measure(draft: &Draft, at: &Locations, what: Observation) -> bool {
     match what {
         Observation::ReadyAge => at.enqueued_at.is_some() || at.available_at.is_some(),

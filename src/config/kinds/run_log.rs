@@ -1,4 +1,4 @@
-//! Run logs: one row a step, and one a whole run.
+//! Run logs: one row per step, and one per run.
 
 use crate::config::OpenWindow;
 use crate::config::mapping::mapping;
@@ -6,7 +6,7 @@ use crate::config::objectives::RunLogObjectives;
 use crate::config::values::{AppLock, DurationColumn, Outcome, OutcomeRules};
 
 mapping! {
-    /// A run-log table: one row a step, and one a whole run.
+    /// A run log: one row per step, and one per run.
     pub struct RunLog as RunLogForm {
         /// An ascending, unique integer column, the primary key.
         maps required id: ColumnName = "name the ascending id column";
@@ -29,19 +29,19 @@ mapping! {
         /// Whether rows are written when a step begins and updated when it ends: a row counts once its
         /// `end` is set.
         maps default mutable: bool = false;
-        /// How long a row without an end counts as running; after that it is given up. Only with `mutable:
-        /// true`, and then `24h` by default.
+        /// How long a row without an end counts as running before it is given up. Only with `mutable: true`;
+        /// then `24h` by default.
         keeps optional open_window: OpenWindow;
-        /// The application lock that a run holds, `{ resource: notifications }`. It is looked for in the
-        /// database that the source logs in to, so a log in another one, named by a table of three parts,
-        /// needs a source of its own for it. On SQLite a table `application_lock (resource, …)` stands in
+        /// The application lock that a run holds, `{ resource: notifications }`. It is looked up in the
+        /// database that the source logs in to, so a log in another database (a table name of three parts)
+        /// needs a source of its own for it. On SQLite, a table `application_lock (resource, …)` stands in
         /// for it.
         keeps optional lock: AppLock;
         /// The [objectives](#objectives) of the runs, such as `{ max_run_gap: 25h }`.
         keeps objectives objectives: RunLogObjectives;
-        /// How many rows a sample looks at, at most.
+        /// The most rows that one sample examines.
         keeps default batch_size: BatchSize = BatchSize::DEFAULT;
-        /// How long a missing id is asked for again.
+        /// How long samples keep asking for a missing id.
         keeps default late_window: LateWindow = LateWindow::DEFAULT;
     }
 }
@@ -76,7 +76,7 @@ fn cross_check(
     }
 }
 
-/// Whether the log can be held to an objective. What is wrong with the outcome itself comes first.
+/// Whether the log can be held to an objective. True when `outcome` is wrong, which is an error of its own.
 fn can_measure(draft: &Draft, at: &Locations, what: Observation) -> bool {
     let can_be = |outcome| draft.outcome.as_ref().is_none_or(|rules| rules.can_be(outcome));
     match what {

@@ -1,4 +1,4 @@
-//! The value of one objective: what the file says, what is inherited, and whether it can be measured.
+//! Objective values: what the file sets, what is inherited, and whether it can be measured.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Ratio {
         Self { millionths: hundredths as u32 * (Self::ONE / 100) }
     }
 
-    /// The ratio next to a number; `None` when it is below 0 or above 4000.
+    /// The ratio nearest to a number; `None` when it is below 0 or above 4000.
     #[must_use]
     pub fn near(number: f64) -> Option<Self> {
         let millionths = (number * f64::from(Self::ONE)).round();
@@ -38,11 +38,11 @@ impl Ratio {
     }
 }
 
-/// What the file says of an objective.
+/// What the file sets for an objective.
 pub(super) enum Given<T> {
     /// Nothing, or something wrong that was reported.
     Nothing,
-    /// That there is none.
+    /// That there is no objective.
     None,
     /// The limit, and its location.
     Limit(T, Location),
@@ -50,11 +50,11 @@ pub(super) enum Given<T> {
 
 /// A type of limit.
 pub(super) trait ObjectiveValue: Copy {
-    /// How it is written.
+    /// The type that the file holds.
     type Yaml;
-    /// The least and the most that make sense.
+    /// The type of its bounds.
     type Range;
-    /// How the configuration in force shows it.
+    /// The type in the configuration in force.
     type Shown: serde::Serialize;
     /// Whether it is a duration.
     const IS_DURATION: bool;
@@ -152,7 +152,7 @@ fn outside(number: &impl std::fmt::Display, (least, most): (u32, u32)) -> String
     format!("{number} is not between {least} and {most}")
 }
 
-/// Reads a number; `read` returns `None` for what is no number, and else why it cannot be.
+/// Reads a number; `read` returns `None` for anything else, and an error for a number out of bounds.
 fn number<T>(
     checker: &mut Checker<'_>,
     yaml: &Spanned<Constant>,
@@ -171,8 +171,8 @@ fn number<T>(
     Given::Nothing
 }
 
-/// The objective in force. `lacking` is the reason why the target cannot be held to it: one that the
-/// file sets would then never be heard of again, so it is refused.
+/// The objective in force. `lacking` is the reason why the target cannot be held to it. One that the file
+/// sets is then refused, since it would silently have no effect.
 pub(super) fn resolve<T: ObjectiveValue>(
     checker: &mut Checker<'_>,
     field: Field<T::Yaml>,

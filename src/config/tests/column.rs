@@ -89,7 +89,7 @@ fn a_zone_is_named_as_iana_or_as_windows_names_it() {
         ("Asia/Tokyo", "Tokyo Standard Time"),
         ("Europe/Moscow", "Russian Standard Time"),
         ("Central European Standard Time", "Central European Standard Time"),
-        // Of a Windows that is newer than this program.
+        // From a Windows newer than this program.
         ("Mars Standard Time", "Mars Standard Time"),
         ("UTC+14", "UTC+14"),
     ] {

@@ -3,7 +3,7 @@
 use super::{MSSQL, PASSWORD, config, environment};
 use crate::config::{Config, Preset, TargetKind, parse, presets};
 
-/// Every key that there is, with a value that is not its default.
+/// Every key, with a value that is not its default.
 const EVERYTHING: &str = r#"
 global:
   sample_interval: 10s
@@ -119,7 +119,7 @@ sources:
     queues: [{ name: jobs }]
 "#;
 
-/// What a file says, after it was written and read again.
+/// The configuration after it was written and read again.
 fn again(config: &Config) -> Config {
     let yaml = config.to_yaml().unwrap();
     let environment = environment()

@@ -1,4 +1,4 @@
-//! Objectives: defaults, overrides, no objective at all, and those that nothing can be held to.
+//! Objectives: defaults, overrides, none at all, and those that no target can be held to.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::config::{
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What holds where the file says nothing.
+/// The defaults.
 pub(super) const DEFAULTS: Objectives = Objectives {
     sources: SourceObjectives { max_clock_skew: Some(Duration::from_secs(30)) },
     queues: QueueObjectives {

@@ -84,7 +84,7 @@ fn null_removes_what_the_preset_gives() {
     );
 }
 
-/// Every list of a source, with keys of its targets that say nothing of a column.
+/// Every list of a source, with keys of its targets that map no column.
 const LISTS: [(TargetKind, &str); 5] = [
     (
         TargetKind::Queue,

@@ -33,7 +33,7 @@ fn lease(value: &str) -> Lease {
     queue(&format!("table: T\nstate: {{ constant: ready }}\nlease: {value}")).lease
 }
 
-/// What is wrong with a lease, which stands on line 8.
+/// The errors of a lease, which is on line 8.
 fn lease_errors(value: &str) -> String {
     let text = queue_errors(&format!("table: T\nstate: {{ constant: ready }}\nlease: {value}"));
     text.strip_prefix("config.yaml:8:").unwrap().to_owned()
@@ -253,7 +253,7 @@ fn a_bound_without_attempts_is_refused() {
         queue_errors("table: T\nstate: { constant: ready }\nmax_attempts: 5"),
         format!("config.yaml:8:23: {KEY}.max_attempts`: {expected}")
     );
-    // The bound comes from the preset, so the place is where the preset is named.
+    // The bound comes from the preset, so the error is where the preset is named.
     assert_eq!(
         queue_errors("attempts: null\npreset: lease"),
         format!("config.yaml:7:17: {KEY}.preset`: {expected}")

@@ -57,7 +57,7 @@ fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// The definition whose name begins so; a generic one has its parameters behind it.
+/// The definition whose name begins with this; a generic one has its parameters appended.
 fn definition<'a>(schema: &'a Value, name: &str) -> &'a Value {
     let all = schema["definitions"].as_object().unwrap();
     all.get(name)
@@ -65,7 +65,7 @@ fn definition<'a>(schema: &'a Value, name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("the schema has no {name}: {:?}", all.keys()))
 }
 
-/// A table of the keys of a form; `defaults` is what a mapping without them comes to.
+/// A table of the keys of a form; `defaults` is what a mapping without them amounts to.
 fn table(form: &Value, defaults: &Value, is_wanted: impl Fn(&str) -> bool) -> String {
     let mut text = "| Key | Default | Meaning |\n|---|---|---|\n".to_owned();
     for (key, property) in form["properties"].as_object().unwrap().iter().filter(|(key, _)| is_wanted(key)) {

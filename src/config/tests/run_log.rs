@@ -25,7 +25,7 @@ fn outcome(value: &str) -> OutcomeRules {
     run_log(&format!("{BASE}outcome: {value}")).outcome
 }
 
-/// What is wrong with an outcome, which stands on line 9.
+/// The errors of an outcome, which is on line 9.
 fn outcome_errors(value: &str) -> String {
     let text = run_log_errors(&format!("{BASE}outcome: {value}"));
     text.strip_prefix("config.yaml:9:").unwrap().to_owned()

@@ -21,12 +21,12 @@ fn mssql_errors(keys: &str) -> String {
     errors(&mssql_file(keys))
 }
 
-/// A login whose password is said by `password`, on line 7.
+/// A login whose password comes from `password`, on line 7.
 fn login(password: &str) -> String {
     format!("{LOGIN}{password}")
 }
 
-/// Errors of a login in another environment than the usual one.
+/// The errors of a login in this environment.
 fn errors_in(environment: &Environment, password: &str) -> String {
     parse(&mssql_file(&login(password)), Path::new("config.yaml"), environment).unwrap_err().to_string()
 }

@@ -1,4 +1,4 @@
-//! What every target has.
+//! Keys that every target has.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::config::{self, ConfigError, Environment, Filter, Probe, ReadMode, Tab
 
 const KEY: &str = "key `sources[0].queues[0].probe";
 
-/// The only queue's probe, which stands from column 50 of line 5 on.
+/// The only queue's probe, which begins at line 5, column 50.
 fn parse(database: &str, probe: &str) -> Result<Option<Probe>, ConfigError> {
     let yaml = format!(
         "sources:\n  - name: db\n    {database}\n    queues:\n      - {{ name: q, preset: lease, probe: \
@@ -77,7 +77,7 @@ const LISTS: [TargetKind; 5] = [
     TargetKind::ControlTable,
 ];
 
-/// How the only target of a list is read, in a file with this global mode and these keys of its own.
+/// The read mode of the only target of a list, with this global mode and these keys of its own.
 fn read_mode(database: &str, global: &str, list: TargetKind, keys: &str) -> ReadMode {
     let yaml = format!("global: {{ {global} }}\n{}", with_target(database, list.key(), keys));
     config(&yaml).sources[0].targets().next().unwrap().target().read_mode
@@ -104,7 +104,7 @@ fn a_target_of_any_kind_is_read_in_its_own_mode_or_else_in_the_global_one() {
 fn a_read_mode_that_there_is_not_is_refused() {
     for (mode, remedy) in [
         ("read_past", "did you mean `readpast`?"),
-        // It would count what nobody committed.
+        // It would count uncommitted rows.
         ("nolock", "expected one of: readpast, read_committed"),
         ("snapshot", "expected one of: readpast, read_committed"),
     ] {
@@ -127,7 +127,7 @@ fn claims_that_are_locks_need_a_mode_that_tells_them() {
             errors_in(&with_target(database, "queues", own)),
             format!("config.yaml:9:16: key `sources[0].queues[0].lease`: {why}")
         );
-        // Of the preset, and of the global settings.
+        // From the preset, and from the global settings.
         let file = with_target(database, "queues", "preset: transactional");
         assert_eq!(
             errors_in(&format!("global: {{ read_mode: read_committed }}\n{file}")),

@@ -134,7 +134,7 @@ proptest! {
         if let Some((_, advice)) = advised {
             let read: String = serde_saphyr::from_str(advice).unwrap();
             let read = identifier::column(&read).unwrap();
-            // Of a name with dots the advice is for all of it, or for the first part that needs it.
+            // For a name with dots, the advice is about all of it, or about the first part that needs it.
             prop_assert!(read == name || name.split('.').any(|part| part == read), "{message}");
         }
     }

@@ -7,7 +7,7 @@ use crate::config::scope::Scope;
 use crate::yaml::form;
 use crate::yaml::{Checker, Field, Located, ScalarOr, Spanned};
 
-/// More attempts than this are a typing error.
+/// More attempts than this are a typo.
 const MOST_ATTEMPTS: i128 = 1_000_000;
 
 /// An attempts column.

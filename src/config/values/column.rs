@@ -10,16 +10,15 @@ use super::{Value, identifier};
 use crate::config::scope::Scope;
 use crate::yaml::{Checker, Field, Located, Location, ScalarOr, Spanned};
 
-/// The name of a column, unquoted. It serializes as the configuration writes it, in brackets where it
-/// needs them.
+/// The name of a column, unquoted. It serializes as the configuration writes it, in brackets where needed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ColumnName(String);
 
 /// A column that a key of a target names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MappedColumn<'a> {
-    /// The key within the target, such as `lease.column`; the short form of one (`enqueued_at: CreatedAt`)
-    /// where there is no other column under it.
+    /// The key within the target, such as `lease.column`; its short form (`enqueued_at: CreatedAt`) when it
+    /// names only this column.
     pub key: &'static str,
     /// The column, unquoted.
     pub column: &'a str,
@@ -45,7 +44,7 @@ impl ColumnName {
         &self.0
     }
 
-    /// Adds the column, as one of the target's own table.
+    /// Adds the column as one of the target's own table.
     pub(crate) fn map<'a>(&'a self, key: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
         self.map_in(ColumnOwner::Target, key, columns);
     }

@@ -4,7 +4,7 @@ use super::Value;
 use crate::config::scope::Scope;
 use crate::yaml::{Checker, List, Located, Spanned};
 
-/// Not empty, each once, and no more than are exported.
+/// Label values: none empty, none twice, and no more than are exported.
 impl Value for Vec<String> {
     type Yaml = List<String>;
 

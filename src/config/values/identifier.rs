@@ -35,7 +35,7 @@ pub(crate) fn column(text: &str) -> Result<String, String> {
     }
 }
 
-/// A name as it is read again: bare where it can be, else in brackets.
+/// A name in a form that can be read again: bare where possible, else in brackets.
 pub(crate) fn written(name: &str) -> String {
     if is_plain(name) { name.to_owned() } else { bracketed(name) }
 }
@@ -78,14 +78,14 @@ fn first_part<'a>(rest: &'a str, whole: &str) -> Result<(String, &'a str), Strin
     ))
 }
 
-/// Whether a name needs no brackets. One that is empty is refused elsewhere.
+/// Whether a name needs no brackets. An empty one is refused elsewhere.
 fn is_plain(name: &str) -> bool {
     let mut characters = name.chars();
     let starts_well = characters.next().is_none_or(|c| c.is_alphabetic() || c == '_' || c == '#');
     starts_well && characters.all(|c| c.is_alphanumeric() || matches!(c, '_' | '@' | '$' | '#'))
 }
 
-/// A part up to its closing mark, which is doubled where it belongs to the name.
+/// A part up to its closing mark, which is doubled inside the name.
 fn quoted_part<'a>(quoted: &'a str, close: char, whole: &str) -> Result<(String, &'a str), String> {
     let mut name = String::new();
     let mut rest = quoted;
@@ -116,7 +116,7 @@ fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 
-/// Text as a YAML string in single quotes, where only they have to be doubled.
+/// Text as a YAML string in single quotes, which alone have to be doubled.
 fn yaml_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

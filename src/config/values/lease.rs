@@ -1,4 +1,4 @@
-//! Leases: how a claim shows in a queue table.
+//! Leases: how a claim is recognized in a queue table.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::yaml::{Bounds, Checker, Field, Located, Location, ScalarOr, Spanned};
 const TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(1), most: DAY.saturating_mul(30) };
 const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
 
-/// Why a claim that is nothing but a lock needs READPAST.
+/// Why a claim that is only a lock needs READPAST.
 const LOCKS_NEED_READPAST: &str = "`kind: rowlock` contradicts `read_mode: read_committed`: rows in flight are those that READPAST leaves \
      out; give the queue `read_mode: readpast`";
 
-/// How a claim shows in the table.
+/// How a claim is recognized in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Lease {
@@ -27,7 +27,7 @@ pub enum Lease {
     Until {
         /// The column.
         column: TimeColumn,
-        /// The claim token, where NULL means that the row is not claimed.
+        /// The claim token; NULL means that the row is not claimed.
         #[serde(skip_serializing_if = "Option::is_none")]
         token: Option<ColumnName>,
         /// Grace added to the end of the lease.
@@ -45,7 +45,7 @@ pub enum Lease {
         #[serde(serialize_with = "duration::serialize")]
         tolerance: Duration,
     },
-    /// A column holds the owner of the row, without an end.
+    /// A column holds the owner of the row; the lease has no end.
     Owner {
         /// The column; NULL when the row has no owner.
         column: ColumnName,
@@ -57,7 +57,7 @@ pub enum Lease {
 }
 
 words! {
-    /// The words for the kinds of lease.
+    /// The kinds of lease, as the file names them.
     #[cfg_attr(test, derive(schemars::JsonSchema))]
     pub(crate) enum LeaseKind {
         Until = "until",
@@ -101,7 +101,7 @@ impl Value for Lease {
         let (at, form) = (yaml.location(), yaml.value);
         let remedy = format!("one of {}", LeaseKind::list());
         let kind = checker.required(form.kind, at, "kind", &remedy)?.value;
-        // Each kind takes some of the keys, and the rest would be silently without effect.
+        // Each kind takes some of the keys; the rest would silently have no effect.
         let takes = |kinds: &[LeaseKind]| kinds.contains(&kind);
         use LeaseKind::{Owner, Since, Until};
         let column = fitting(checker, form.column, "column", kind, takes(&[Until, Since, Owner]));

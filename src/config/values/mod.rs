@@ -38,10 +38,10 @@ use crate::yaml::{Checker, Spanned};
 
 /// A value of a mapping.
 pub(crate) trait Value: Sized {
-    /// How the value is written.
+    /// The value as written in the file.
     type Yaml: DeserializeOwned;
 
-    /// Checks what is written, and reports what is wrong with it.
+    /// Checks the value as written, and reports what is wrong with it.
     fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self>;
 
     /// Adds the columns that the value names; `key` is the key that holds the value.

@@ -1,4 +1,4 @@
-//! Outcomes: the words for how a row of a log ended, and the rules that derive them from a row.
+//! Outcomes: how a row of a log ended, and the rules that derive it.
 
 use serde::de::DeserializeOwned;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -96,7 +96,7 @@ form! {
         column: Field<String>,
         /// The rules; the first one that holds counts.
         rules: Field<List<RuleForm<O>>>,
-        /// The outcome of a row that no rule fits.
+        /// The outcome of a row that no rule matches.
         #[serde(rename = "default")]
         otherwise: Field<O>,
     }

@@ -7,14 +7,14 @@ use crate::config::scope::{Backend, Scope};
 use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
-/// What must hold for an answer to be believed: a view or a security policy that hides rows from a
-/// login raises no error, and what it leaves looks like an empty table.
+/// What must hold for an answer to be believed. A view or a security policy that hides rows from a login
+/// raises no error, and the result looks like an empty table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Probe {
-    /// The table behind the view; it is not empty while the target's table shows nothing.
+    /// The table behind the view; rows are hidden when it has some and the target's table shows none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_table: Option<TableName>,
-    /// Which rows of that table the view has to show.
+    /// The rows of that table that the view has to show.
     #[serde(rename = "where", skip_serializing_if = "filter_is_empty")]
     pub filter: Filter,
     /// A database or server role that the login is a member of; SQL Server only.
@@ -39,7 +39,7 @@ form! {
 }
 
 impl Probe {
-    /// Adds the columns that it names.
+    /// Adds the columns that the probe names.
     pub(crate) fn map<'a>(&'a self, columns: &mut Vec<MappedColumn<'a>>) {
         self.filter.map_in(ColumnOwner::Probe, "probe.where", columns);
     }

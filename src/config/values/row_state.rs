@@ -1,4 +1,4 @@
-//! Row states: the stored state of a job.
+//! Row states: where the state of a job comes from.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::words::words;
 use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
-/// The stored state of a row.
+/// Where the state of a row comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowState {
@@ -61,7 +61,7 @@ form! {
 }
 
 impl RowState {
-    /// Whether the stored state of a row can be this one. Rows that are done are not read.
+    /// Whether what is stored can put a row in this state. Done rows are not read.
     #[must_use]
     pub fn can_be(&self, wanted: MappedState) -> bool {
         match self {
@@ -128,7 +128,7 @@ impl Value for RowState {
     }
 }
 
-/// The state of a whole table. States that would be the same for every row but mean nothing are refused.
+/// The state of a whole table. A state that would say nothing about its rows is refused.
 fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Option<RowState> {
     let remedy = match state.value {
         MappedState::Ready | MappedState::Scheduled | MappedState::Retrying | MappedState::Failed => {

@@ -20,8 +20,8 @@ pub struct TimeColumn {
     pub encoding: TimeEncoding,
     /// Which clock wrote it.
     pub zone: TimeZone,
-    /// Stored values that are no times; they are read as NULL. A row whose `available_at` is one of
-    /// them is never available, and is not counted.
+    /// Stored values that are not times; they are read as NULL. A row with one in `available_at` is never
+    /// available, and is not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sentinels: Vec<String>,
     /// The column is one of the queue's [`Lookup`](super::Lookup) table.
@@ -56,8 +56,8 @@ pub enum TimeZone {
     Offset,
     /// The database server's local time.
     Server,
-    /// A Windows time zone name as `AT TIME ZONE` takes it, however the configuration names the zone;
-    /// SQL Server only.
+    /// A Windows time zone name for `AT TIME ZONE`, however the configuration names the zone; SQL Server
+    /// only.
     #[serde(untagged)]
     Named(String),
 }
@@ -70,7 +70,7 @@ form! {
         encoding: Field<TimeEncoding>,
         /// `utc`, `offset` (the value carries it), `server`, or the IANA or Windows name of a time zone.
         zone: Field<String>,
-        /// Stored values that are no times.
+        /// Stored values that are not times.
         sentinels: Field<List<Constant>>,
         /// Whether the column is one of the `lookup` table.
         lookup: Field<bool>,
@@ -160,7 +160,7 @@ fn named_zone(name: &str, backend: Backend) -> Result<TimeZone, String> {
             Some(near) if backend == Backend::Mssql => {
                 return Err(format!("unknown zone `{name}`; did you mean `{near}`?"));
             }
-            // The server may have a newer Windows than we know.
+            // The server may have a newer Windows than this table.
             _ => name,
         },
     };
@@ -173,7 +173,7 @@ fn named_zone(name: &str, backend: Backend) -> Result<TimeZone, String> {
     }
 }
 
-/// Windows names have a space, but for those like `UTC-11`.
+/// Windows names contain a space, except those like `UTC-11`.
 fn is_like_windows(name: &str) -> bool {
     let offset = name.strip_prefix("UTC+").or_else(|| name.strip_prefix("UTC-"));
     name.contains(' ')

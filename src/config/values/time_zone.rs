@@ -1,12 +1,12 @@
-//! Names of time zones. SQL Server's `AT TIME ZONE` takes those of Windows; the rest of the world, IANA's.
+//! Time zone names. SQL Server's `AT TIME ZONE` takes those of Windows; everything else uses IANA's.
 
-/// A line for each Windows zone: its name, and the IANA names of what it stands for.
+/// One line per Windows zone: its name, and the IANA names that it stands for.
 const WINDOWS_ZONES: &str = include_str!("time_zone/windows_zones.txt");
 
 /// In place of a Windows zone, for IANA names that have none.
 const NONE: &str = "-";
 
-/// What a name is known as.
+/// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     /// The name of a Windows zone, or an IANA name that has this one.
@@ -15,21 +15,21 @@ pub(crate) enum Known {
     IanaOnly,
 }
 
-/// What a name of either kind is known as, in whatever case.
+/// What a name of either kind stands for, ignoring case.
 pub(crate) fn find(name: &str) -> Option<Known> {
     let is_name = |known: &str| known != NONE && known.eq_ignore_ascii_case(name);
     let (windows, _) = zones().find(|(windows, iana)| is_name(windows) || iana.split(' ').any(is_name))?;
     Some(if windows == NONE { Known::IanaOnly } else { Known::Windows(windows) })
 }
 
-/// Every IANA name with the area in it, such as `Europe/Warsaw`.
+/// Every IANA name that includes an area, such as `Europe/Warsaw`.
 pub(crate) fn iana_names() -> Vec<&'static str> {
     zones().flat_map(|(_, iana)| iana.split(' ')).filter(|name| name.contains('/')).collect()
 }
 
-/// The Windows zone that was most likely meant: all but one letter of its name is right. Nothing further
-/// off is taken for a mistake, and no other number, because a newer Windows may have zones that are not
-/// known here: `South Sudan` came after `Sudan`.
+/// The Windows zone that was most likely meant: all but one letter of its name is right. Anything further off
+/// is not treated as a mistake, and neither is another number, because a newer Windows may have zones that
+/// are not known here: `South Sudan` came after `Sudan`.
 pub(crate) fn nearest_windows_zone(name: &str) -> Option<&'static str> {
     let (wanted, numbers) = (name.to_lowercase(), digits(name));
     let distance = |known: &str| strsim::osa_distance(&wanted, &known.to_lowercase());
@@ -58,7 +58,7 @@ mod tests {
         let mut names = BTreeSet::new();
         for line in WINDOWS_ZONES.lines().filter(|line| !line.starts_with('#')) {
             let (windows, iana) = line.split_once(": ").unwrap();
-            // The zone UTC has one name of both kinds.
+            // The zone UTC has the same name in both.
             let all = iana.split(' ').filter(|name| *name != windows).chain([windows]);
             for name in all {
                 assert!(!name.is_empty() && name.trim() == name, "{line}");
@@ -105,7 +105,7 @@ mod tests {
             Some("Central European Standard Time")
         );
         assert_eq!(nearest_windows_zone("Tokio Standard Time"), Some("Tokyo Standard Time"));
-        // These could be new ones.
+        // These could be new zones.
         for name in ["Russia Time Zone 4", "UTC+14", "North Sudan Standard Time", "Mars Standard Time"] {
             assert_eq!(nearest_windows_zone(name), None, "{name}");
         }

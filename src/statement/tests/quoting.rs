@@ -1,4 +1,4 @@
-//! Quoting: no name and no constant leaves its quotes, and a template that forgets to quote fails.
+//! Quoting: no name and no constant can leave its quotes, and a template that forgets to quote fails.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::config::{TargetConfig, identifier};
 use crate::statement::templates::{environment, files};
 use crate::statement::{Context, Dialect, Index, indexes, quote};
 
-/// A name that would end its quotes, and the statement.
+/// A name that tries to end its quotes, and the statement.
 const HOSTILE: &str = "a]; DROP TABLE t; --\"'";
 
-/// What a template makes of the variable `value`.
+/// What a template renders for the variable `value`.
 fn rendered(dialect: Dialect, template: &str, value: impl Into<Value>) -> Result<String, Error> {
     environment(dialect).render_str(template, context! { value => value.into() })
 }
@@ -77,7 +77,7 @@ fn a_value_that_no_filter_has_quoted_is_an_error_with_its_place() {
         }
         let column = rendered(dialect, "{{ value | column }}", written.as_str()).unwrap();
         assert_eq!(column, format!("t.{}", quote::identifier(dialect, HOSTILE)));
-        // What is no name, or not there, is not quoted either.
+        // A value that is not a name, or is absent, is not quoted either.
         for (template, value) in [
             ("{{ value | column }}", HOSTILE),
             ("{{ value | ident }}", HOSTILE),
@@ -109,7 +109,7 @@ fn a_piece_of_sql_is_written_as_it_is() {
     }
 }
 
-/// The keys of a value and of the mappings in it, with dots in between.
+/// The keys of a value and of its nested mappings, joined by dots.
 fn keys(prefix: &str, value: &Value, found: &mut BTreeSet<String>) {
     if value.kind() == ValueKind::Map {
         for key in value.try_iter().unwrap() {
@@ -120,7 +120,7 @@ fn keys(prefix: &str, value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A key with a typing error is absent, and as a condition no error but false.
+/// A misspelt key is absent; in a condition it is false, and not an error.
 #[test]
 fn every_variable_of_a_template_is_a_key_of_some_target_or_index() {
     let mut known = BTreeSet::new();
@@ -139,7 +139,7 @@ fn every_variable_of_a_template_is_a_key_of_some_target_or_index() {
         known.extend(environment(dialect).globals().map(|(name, _)| name.to_owned()));
         for (name, text) in files() {
             let read = environment(dialect).get_template(name).unwrap().undeclared_variables(true);
-            // A macro may be called before the place where it is defined.
+            // A macro may be called before it is defined.
             let is_known =
                 |variable: &String| known.contains(variable) || text.contains(&format!("macro {variable}("));
             let unknown: Vec<_> = read.into_iter().filter(|variable| !is_known(variable)).collect();

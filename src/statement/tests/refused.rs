@@ -1,5 +1,5 @@
-//! What SQL Server refuses, or takes for something else, and a second implementation of T-SQL may not:
-//! no test that executes a statement elsewhere would see it.
+//! SQL that SQL Server refuses or reads differently while another implementation of T-SQL may not. No test
+//! that executes a statement elsewhere would notice.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn statements(targets: &str) -> Vec<String> {
     texts
 }
 
-/// The words of a statement: names and constants with their quotes, numbers, and single signs.
+/// The tokens of a statement: names and constants with their quotes, numbers, and single characters.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -63,7 +63,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// How long a quoted text is; its closing quote is doubled inside.
+/// The length of a quoted text, in which the closing quote is doubled.
 fn quoted(text: &str, close: char) -> usize {
     let mut end = 1;
     loop {
@@ -75,7 +75,7 @@ fn quoted(text: &str, close: char) -> usize {
     }
 }
 
-/// What is wrong with a statement.
+/// Everything wrong with a statement.
 fn objections(text: &str) -> Vec<String> {
     let words = words(text);
     let at = |index: usize| words.get(index).map_or("", String::as_str);
@@ -92,25 +92,25 @@ fn objections(text: &str) -> Vec<String> {
             found.push(format!("{what}: {}", around.join(" ")));
         };
         match word.as_str() {
-            // Error 8117 as what an aggregate adds up, 8133 as the only result of a CASE.
+            // Error 8117 when an aggregate adds it up, 8133 when it is the only result of a CASE.
             "NULL" if !matches!(before(index, 1), "IS" | "NOT") && !is_cast(index) => {
                 object("a NULL without a type");
             }
             "(" => tops.push(false),
             ")" => _ = tops.pop(),
-            // The SELECT before a UNION has none of that after it.
+            // In a UNION, the SELECT before an ORDER BY is the last one.
             "SELECT" if tops.len() > 1 => *tops.last_mut().unwrap() = at(index + 1) == "TOP",
             // Error 1033.
             "ORDER" if !tops.last().unwrap() => object("ORDER BY without TOP"),
-            // A login may be denied a column that nobody named.
+            // A login may be denied a column that the mapping does not name.
             "*" if before(index, 1) != "(" && !is_step(at(index + 2)) && at(index + 1) == "FROM" => {
                 object("every column of a table");
             }
-            // Error 156 where the alias comes after the hints.
+            // Error 156 when the alias comes after the hints.
             "WITH" if at(index + 1) == "(" && before(index, 2) != "AS" => object("hints before the alias"),
-            // Error 156 in front of anything else.
+            // Error 156 before anything else.
             "OPTION" if at(index + 4 + 1) != ";" => object("OPTION is not the end"),
-            // Not INT nor BIGINT but NUMERIC, whose division leaves a fraction.
+            // Neither INT nor BIGINT but NUMERIC, whose division leaves a fraction.
             number if number.parse::<u128>().is_ok_and(|n| n > i32::MAX as u128) && !is_cast(index) => {
                 object("a number that is NUMERIC");
             }

@@ -1,4 +1,4 @@
-"""The files of alerts/, read once, and what the exporter exports."""
+"""The files of alerts/, parsed once, and the exporter's metrics."""
 
 import json
 import re
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 ALERTS = ROOT / "alerts"
 RUNBOOKS = ALERTS / "runbooks.md"
 
-# What Prometheus adds itself.
+# Metrics that Prometheus adds itself.
 OWN_OF_PROMETHEUS = {"up", "ALERTS"}
 
 
@@ -51,7 +51,7 @@ RECORDED = {rule.name: rule for rule in RULES if not rule.is_alert}
 
 
 def exported() -> dict[str, str]:
-    """The names of the exporter's samples, as the golden list has the families, with their types."""
+    """The names and types of the exporter's samples, from the golden list of families."""
     found = {}
     for line in (ROOT / "tests/golden/families.txt").read_text().splitlines():
         name, kind = line.split()
@@ -64,7 +64,7 @@ def exported() -> dict[str, str]:
 
 
 def inputs(rule: Rule) -> set[str]:
-    """The metrics that a rule is computed from, recorded ones resolved."""
+    """The metrics that a rule is computed from, with recorded ones resolved."""
     found = set()
     for name in promql.names(rule.tree):
         found |= inputs(RECORDED[name]) if name in RECORDED else {name}
@@ -78,13 +78,13 @@ def unit_tests() -> list[dict]:
 
 
 def minutes(duration: str) -> int:
-    """A time of a unit test, all of which are whole minutes."""
+    """A time of a unit test, always in whole minutes."""
     return int(re.fullmatch(r"(\d+)m", duration)[1])
 
 
 @dataclass(frozen=True)
 class Dashboard:
-    """What an alert or a runbook can name of a dashboard."""
+    """The parts of a dashboard that an alert or a runbook can name."""
 
     panels: set[str]
     variables: set[str]

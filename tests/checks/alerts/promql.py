@@ -1,4 +1,4 @@
-"""PromQL as a tree, by the parser of the crate promql-parser."""
+"""PromQL as a tree, from the parser of the crate promql-parser."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -10,19 +10,19 @@ _COMPARISONS = {"==", "!=", ">", "<", ">=", "<="}
 
 
 def parse(text: str) -> Expr:
-    """The tree; a ValueError when it is no PromQL."""
+    """The tree; a ValueError for anything that is not PromQL."""
     return promql_parser.parse(text)
 
 
 def nodes(expr: Expr) -> list[Expr]:
-    """Every node, parents first; the selector of a range is one of its own."""
+    """Every node, parents first; the selector of a range is a node of its own."""
     found: list[Expr] = []
     promql_parser.walk(expr, found.append)
     return found
 
 
 def selectors(expr: Expr) -> list[VectorSelector]:
-    """Every selector, those of ranges too."""
+    """Every selector, including those of ranges."""
     return [node for node in nodes(expr) if isinstance(node, VectorSelector)]
 
 
@@ -45,7 +45,7 @@ def durations(expr: Expr) -> list[timedelta]:
 
 
 def thresholds(expr: Expr) -> Iterator[float]:
-    """The numbers that something is compared with."""
+    """The numbers that an expression compares with."""
     for node in nodes(expr):
         if isinstance(node, BinaryExpr) and str(node.op) in _COMPARISONS:
             for side in (node.lhs, node.rhs):

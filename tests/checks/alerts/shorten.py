@@ -1,8 +1,8 @@
-"""Makes every duration of the rules and of the Alertmanager example shorter by one factor.
+"""Shortens every duration of the rules and of the Alertmanager example by one factor.
 
 usage: shorten.py DIVISOR FOLDER. Writes alerts/*.rules.yml and alerts/alertmanager.yml into FOLDER with
 each duration divided by DIVISOR: `for`, `keep_firing_for`, and every range, offset and resolution of an
-expression or of a query in an annotation. What comes from the exporter, the objectives above all, has to
+expression or of a query in an annotation. What comes from the exporter, above all the objectives, has to
 be shortened in its configuration.
 """
 
@@ -15,18 +15,18 @@ from project import ALERTS, rule_files
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _DURATION = re.compile(r"(\d+)(ms|[smhdw])")
-# Where a duration can stand in PromQL: in brackets, and after the word offset.
+# Where a duration can be in PromQL: in brackets, and after the word offset.
 _IN_PROMQL = re.compile(r"(?<=\[)[\dsmhdw:]+(?=\])|(?<=offset )[\dsmhdw]+")
 
 
 def duration(text: str, divisor: float) -> str:
-    """One duration, as whole milliseconds, which is the finest that Prometheus knows."""
+    """One duration in whole milliseconds, the finest unit of Prometheus."""
     ms = sum(int(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))
     return f"{max(1, round(ms / divisor))}ms"
 
 
 def expression(text: str, divisor: float) -> str:
-    """PromQL, or a template with PromQL in it."""
+    """PromQL, or a template that contains PromQL."""
     return _IN_PROMQL.sub(
         lambda found: ":".join(part and duration(part, divisor) for part in found[0].split(":")), text
     )

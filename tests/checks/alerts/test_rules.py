@@ -1,4 +1,4 @@
-"""What every rule must have, and what it may be made of."""
+"""What every rule must have, and what it may consist of."""
 
 import re
 
@@ -6,12 +6,12 @@ import promql
 import pytest
 from project import ALERT_RULES, OWN_OF_PROMETHEUS, RECORDED, ROOT, RULES, dashboards, exported, inputs
 
-# Thresholds that are no objective of a queue or a run log, and why.
+# Thresholds that are not an objective of a queue or a run log, and why.
 OWN_THRESHOLDS = {
     "SqlQueueExporterRestarting": [2],  # of the exporter itself: a deployment restarts it, twice at most
 }
 
-# Gauges that stay when a target cannot be sampled; all others are withdrawn.
+# Gauges that stay while a target cannot be sampled; all others are withdrawn.
 STAYING = re.compile(r"sqlqueue_(up|last_sample_.*|stale_after_.*|objective_.*|exporter_.*)")
 
 alerts = pytest.mark.parametrize("rule", ALERT_RULES.values(), ids=ALERT_RULES)
@@ -25,7 +25,7 @@ def test_an_alert_has_what_a_person_needs(rule):
     annotations = rule.raw["annotations"]
     assert annotations.keys() - {"jobs"} == {"summary", "description", "runbook_url", "dashboard_url"}
     assert all(text.strip() for text in annotations.values())
-    # A page without a number is a riddle; a target that is absent has none.
+    # A page without a number is a riddle; an absent target has no number.
     if rule.name != "SqlQueueExporterAbsent":
         assert ".Value" in annotations["description"] or "$value" in annotations["description"]
 

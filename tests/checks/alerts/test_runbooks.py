@@ -1,4 +1,4 @@
-"""That each alert has a runbook, complete, whose queries name what there is."""
+"""Each alert has a complete runbook, and its queries name existing metrics."""
 
 import re
 
@@ -10,7 +10,7 @@ PARTS = ["Meaning", "Impact", "First look", "Rows", "Remedy", "Over"]
 
 
 def sections() -> dict[str, str]:
-    """The text below each anchor, which is that of an alert and stands before its heading."""
+    """The text below each anchor, which has the name of an alert and comes before its heading."""
     parts = re.split(r'^<a id="(\w+)"></a>\n\n## (\w+)\n', RUNBOOKS.read_text(), flags=re.MULTILINE)
     anchors, headings, texts = parts[1::3], parts[2::3], parts[3::3]
     assert anchors == headings

@@ -1,4 +1,4 @@
-"""That one factor shortens every duration, and nothing else."""
+"""One factor shortens every duration, and nothing else."""
 
 import re
 

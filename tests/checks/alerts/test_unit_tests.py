@@ -1,11 +1,11 @@
-"""That the promtool unit tests try every alert, where it fires and where it nearly does."""
+"""The promtool unit tests cover every alert, where it fires and where it nearly does."""
 
 import pytest
 from project import ALERT_RULES, RECORDED, inputs, minutes, unit_tests
 
 
 def expectations(group: dict, alert: str) -> dict[int, list]:
-    """What a group of tests expects of an alert, by the minute."""
+    """The expectations of a group of tests for an alert, by minute."""
     return {
         minutes(test["eval_time"]): test["exp_alerts"]
         for test in group.get("alert_rule_test", [])
@@ -23,7 +23,7 @@ def fires_to_the_minute(group: dict, alert: str) -> bool:
 
 
 def stays_silent_in_a_near_miss(group: dict, alert: str) -> bool:
-    """Silent throughout, although the objective and what is compared with it are there."""
+    """Silent throughout, although the objective and the value compared with it exist."""
     expected = expectations(group, alert)
     needed = inputs(ALERT_RULES[alert])
     objectives = {name for name in needed if name.startswith("sqlqueue_objective_")}

@@ -1,8 +1,8 @@
 """Writes the rules and their unit tests into a folder, without annotations.
 
-usage: without_annotations.py FOLDER. Since Prometheus 3 a range leaves its left end out, so that a mean
-may differ in its last digit, and with it the wording of an annotation; the minute in which an alert
-fires must not.
+usage: without_annotations.py FOLDER. Since Prometheus 3, a range excludes its left end, so a mean may
+differ in its last digit, and with it the text of an annotation. The minute in which an alert fires must
+not differ.
 """
 
 import sys

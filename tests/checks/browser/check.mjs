@@ -1,10 +1,10 @@
-// Looks at the exporter's pages with a real browser, wide and narrow, light and dark.
+// Checks the exporter's pages in a real browser, wide and narrow, light and dark.
 //
 // usage: check.mjs FOLDER [NAME LOG SELECTOR]... Opens the overview and the configuration of each
-// exporter, whose log says where it serves, as soon as its overview has what the selector selects.
-// Fails on a page that scrolls sideways, says anything on the console, asks for anything but itself,
-// is not styled, or has an accessibility issue that axe-core calls serious or critical. Leaves
-// pictures in FOLDER. CHROMIUM is the browser; the default is Debian's.
+// exporter, at the address in its log, as soon as the selector matches something in its overview.
+// Fails on a page that scrolls sideways, writes to the console, requests anything but itself, is not
+// styled, or has an accessibility issue that axe-core rates serious or critical. Leaves pictures in
+// FOLDER. CHROMIUM is the browser; the default is Debian's.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,10 +16,10 @@ const WIDTHS = { desktop: 1280, phone: 360 };
 const SCHEMES = ["light", "dark"];
 const PAGES = { overview: "./", configuration: "./config" };
 const GRAVE = ["serious", "critical"];
-// Far longer than it takes; a machine may be busy.
+// Far longer than it takes, because a machine may be busy.
 const PATIENCE_MS = 120_000;
 
-/// Everything that is wrong with the page that `load` opens in a new tab.
+/// Everything wrong with the page that `load` opens in a new tab.
 async function faults(browser, width, colorScheme, origin, load, picture) {
   const found = [];
   const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
@@ -33,7 +33,7 @@ async function faults(browser, width, colorScheme, origin, load, picture) {
   });
   page.setDefaultTimeout(PATIENCE_MS);
   await load(page);
-  // What is folded away is part of the page, too.
+  // Folded content is part of the page, too.
   await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
   found.push(...(await page.evaluate(layoutFaults)));
   await page.evaluate(AXE);
@@ -50,7 +50,7 @@ async function faults(browser, width, colorScheme, origin, load, picture) {
   return found;
 }
 
-/// Runs in the page.
+/// Runs inside the page.
 function layoutFaults() {
   const found = [];
   const root = document.documentElement;
@@ -61,12 +61,12 @@ function layoutFaults() {
     const names = wide.slice(0, 3).map((one) => `${one.tagName.toLowerCase()}.${one.className}`);
     found.push(`scrolls sideways: ${root.scrollWidth} px in ${root.clientWidth} px (${names.join(", ")})`);
   }
-  // The one style sheet is refused when the policy's hash is not that of the sheet.
+  // The only style sheet is refused when the hash in the policy is not its own.
   if (getComputedStyle(document.body).maxWidth === "none") found.push("is not styled");
   return found;
 }
 
-/// A page with every fault there is: a check that does not find them is none.
+/// A page with every possible fault: a check that does not find them is worthless.
 async function proveThatFaultsAreFound(browser) {
   const html = `<title>x</title><img src="https://example.invalid/x.png"><p style="width:3000px">x</p>
     <script>console.error("x"); throw new Error("y")</script>`;
@@ -87,7 +87,7 @@ async function waitFor(what, look) {
   }
 }
 
-/// Where an exporter serves, once its overview has what there is to look at.
+/// The address of an exporter, once its overview has what the selector selects.
 async function baseOf(browser, log, selector) {
   const pattern = /address=(\S+)/;
   const [, address] = await waitFor(`an address in ${log}`, () => pattern.exec(readFileSync(log, "utf8")));
@@ -103,7 +103,7 @@ async function baseOf(browser, log, selector) {
 const [folder, ...rest] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  // The sandbox wants a user who is not root.
+  // The sandbox needs a user other than root.
   args: process.getuid() === 0 ? ["--no-sandbox"] : [],
 });
 let looks = 0;

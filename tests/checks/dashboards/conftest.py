@@ -1,4 +1,4 @@
-"""Makes the generator importable, and what the tests of the alerts know of PromQL, rules and metrics."""
+"""Makes two things importable: the generator, and the alert tests' knowledge of PromQL, rules and metrics."""
 
 import sys
 

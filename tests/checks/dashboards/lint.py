@@ -1,7 +1,7 @@
 """The rules of https://github.com/grafana/dashboard-linter, which is in no package registry.
 
-Each rule has the name that it has there. Where a rule is stricter here, its comment says so. All of them hold for every
-kind of panel, while the linter passes over some, and a warning there is a finding here.
+Each rule has the linter's name for it, and a comment where it is stricter here. All of them apply to every kind of
+panel, while the linter skips some, and a warning there is a finding here.
 """
 
 import importlib
@@ -20,7 +20,7 @@ _VARIABLE = {"${datasource}", "$datasource"}
 
 @dataclass(frozen=True)
 class Finding:
-    """A breach of a rule, with as much of its place as there is."""
+    """A breach of a rule, located as precisely as possible."""
 
     rule: str
     dashboard: str
@@ -29,7 +29,7 @@ class Finding:
     target: int | None = None
 
 
-# What a rule yields: the panel's title and the query's index where there are any, and what is wrong.
+# What a rule yields: the panel's title and the query's index, if any, and what is wrong.
 _Faults = Iterator[tuple[str, int | None, str]]
 RULES: dict[str, Callable[[Json], _Faults]] = {}
 
@@ -43,7 +43,7 @@ def _rule(name: str):
 
 
 def lint(dashboard: Json) -> list[Finding]:
-    """What breaches a rule, whether excluded or not."""
+    """All breaches of a rule, excluded or not."""
     return [
         Finding(name, dashboard["title"], message, panel, target)
         for name, check in RULES.items()
@@ -133,7 +133,7 @@ def _template_on_time_change_reload(dashboard: Json) -> _Faults:
 
 @_rule("panel-datasource-rule")
 def _panel_datasource(dashboard: Json) -> _Faults:
-    """Stricter: also of each query, and of annotations and variables."""
+    """Stricter: includes each query, annotations and variables."""
     for panel in panels(dashboard):
         if panel.get("datasource", {}).get("uid") not in _VARIABLE:
             yield panel["title"], None, f"data source {panel.get('datasource')}"
@@ -159,7 +159,7 @@ def _known_units() -> set[str]:
 
 @_rule("panel-units-rule")
 def _panel_units(dashboard: Json) -> _Faults:
-    """Stricter: also of panels with value mappings; and a unit is one that Grafana's own types list."""
+    """Stricter: includes panels with value mappings, and the unit must be one in Grafana's own types."""
     known = _known_units()
     for panel in panels(dashboard):
         config = panel["fieldConfig"]
@@ -186,7 +186,7 @@ def _panel_no_targets(dashboard: Json) -> _Faults:
 
 
 def _parsed(dashboard: Json) -> Iterator[tuple[Json, int, syntax.Expr]]:
-    """The queries that parse; the others are found by another rule."""
+    """The queries that parse; another rule finds the others."""
     for panel, index, target in targets(dashboard):
         try:
             yield panel, index, syntax.parse(parseable(target["expr"]))
@@ -197,7 +197,7 @@ def _parsed(dashboard: Json) -> Iterator[tuple[Json, int, syntax.Expr]]:
 @_rule("target-logql-rule")
 @_rule("target-logql-auto-rule")
 def _target_logql(dashboard: Json) -> _Faults:
-    """Both rules on LogQL hold when there is none."""
+    """Both rules on LogQL hold when there is no LogQL."""
     for panel, index, target in targets(dashboard):
         if target.get("datasource", {}).get("type") != "prometheus":
             yield panel["title"], index, f"is no query to Prometheus but to {target.get('datasource')}"

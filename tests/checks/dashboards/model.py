@@ -1,4 +1,4 @@
-"""The dashboards as the tests see them: the parsed JSON, and ways through it."""
+"""The dashboards as the tests see them: the parsed JSON, and ways to walk it."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ def load() -> dict[str, Json]:
 
 
 def panels(dashboard: Json) -> Iterator[Json]:
-    """Every panel that shows something, also those inside collapsed rows."""
+    """Every panel that shows something, including those inside collapsed rows."""
     for panel in dashboard["panels"]:
         if panel["type"] == "row":
             yield from panel.get("panels", [])
@@ -39,7 +39,7 @@ def variables(dashboard: Json, kind: str) -> list[Json]:
 
 
 def expressions(dashboard: Json) -> Iterator[tuple[str, str]]:
-    """All PromQL of a dashboard, with where it stands: panels, annotations, and the selectors of variables."""
+    """All PromQL of a dashboard with its location: panels, annotations, and the selectors of variables."""
     for panel, index, target in targets(dashboard):
         yield f"panel {panel['title']!r}, query {index}", target["expr"]
     for annotation in dashboard["annotations"]["list"]:

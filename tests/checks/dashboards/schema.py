@@ -1,9 +1,9 @@
-"""Dashboards against the types that Grafana publishes, as one version of the foundation SDK has them.
+"""Checks dashboards against the types that Grafana publishes, as in one version of the foundation SDK.
 
-usage: schema.py FILE... prints what is wrong, a line each. Which version: the one on PYTHONPATH.
+usage: schema.py FILE... prints every fault on a line. The version is the one on PYTHONPATH.
 
-The SDK's own `from_json` accepts anything. Here a key that the types do not know, a key that they demand, a value of
-another type and a value that is none of an enumeration are all wrong.
+The SDK's own `from_json` accepts anything. Here an unknown key, a missing key, a value of the wrong type and
+a value outside an enumeration are all faults.
 """
 
 import enum
@@ -19,18 +19,18 @@ from typing import Any
 from grafana_foundation_sdk.cog import variants
 from grafana_foundation_sdk.models import dashboard as model
 
-# The types leave these open: an annotation also has the settings of its data source's plugin.
+# The types leave these open: an annotation may also have settings of its data source's plugin.
 _OPEN = {model.AnnotationQuery: {"titleFormat", "textFormat", "tagKeys", "step", "useValueForTime"}}
 
 
 def faults(dashboard: dict[str, Any]) -> list[str]:
-    """What is wrong, each with its path."""
+    """Everything wrong, each with its path."""
     return list(_check(dashboard, model.Dashboard, "dashboard"))
 
 
 @functools.cache
 def _fields(of: type) -> dict[str, tuple[Any, bool]]:
-    """The keys in JSON, each with its type and whether it is demanded. `to_json` tells which attribute is which."""
+    """The keys in JSON, each with its type and whether it is required. `to_json` maps attributes to keys."""
     hints = typing.get_type_hints(of)
     bare = of.__new__(of)
     markers = {name: object() for name in hints}
@@ -65,7 +65,7 @@ def _check(value: Any, hint: Any, path: str) -> Iterator[str]:
 def _check_union(value: Any, options: tuple, path: str) -> Iterator[str]:
     answers = [list(_check(value, option, path)) for option in options]
     if all(answers):
-        # That of the option that came closest, by how deep it got.
+        # The faults of the option that came closest, by how deep it got.
         yield from max(answers, key=lambda found: max(fault.partition(":")[0].count(".") for fault in found))
 
 

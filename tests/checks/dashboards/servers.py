@@ -17,16 +17,16 @@ import shorten
 
 T = TypeVar("T")
 
-# The demo's tempo at this speed is that of the rules times this number.
+# At this speed, the demo's tempo matches the rules' durations times this number.
 SPEED = 1
 TEMPO = 60 * SPEED
 
-# Far longer than it takes; a machine may be busy.
+# Far longer than it takes, because a machine may be busy.
 PATIENCE_SECONDS = 300
 
 
 def wait_for(what: Callable[[], str], look: Callable[[], T | None]) -> T:
-    """Looks again and again until there is something."""
+    """Polls until there is something."""
     end = time.monotonic() + PATIENCE_SECONDS
     while (found := look()) is None:
         assert time.monotonic() < end, f"not within {PATIENCE_SECONDS} s: {what()}"
@@ -35,7 +35,7 @@ def wait_for(what: Callable[[], str], look: Callable[[], T | None]) -> T:
 
 
 def wait_until_equal(look: Callable[[], T], wanted: T) -> None:
-    """Looks again and again until it sees what is wanted: a busy machine may hold a program up for a while."""
+    """Polls until the result is the wanted one, because a busy machine may delay a program."""
     seen = [look()]
 
     def again() -> bool | None:
@@ -47,7 +47,7 @@ def wait_until_equal(look: Callable[[], T], wanted: T) -> None:
 
 @contextlib.contextmanager
 def _running(command: list[str], log: pathlib.Path, address: str) -> Iterator[str]:
-    """The address that the program logs, while it runs."""
+    """The address that a running program logs."""
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     try:
@@ -78,7 +78,7 @@ def demo(folder: pathlib.Path, *arguments: str) -> contextlib.AbstractContextMan
 
 
 class Prometheus:
-    """A Prometheus, by its HTTP API."""
+    """A Prometheus, through its HTTP API."""
 
     def __init__(self, address: str) -> None:
         self._url = f"http://{address}/api/v1/"
@@ -117,13 +117,14 @@ class Prometheus:
         ]
 
     def label_values(self, selector: str, label: str) -> list[str]:
-        """As Grafana's label_values()."""
+        """The same as Grafana's label_values()."""
         return self._get(f"label/{label}/values", **{"match[]": selector})
 
 
 @contextlib.contextmanager
 def prometheus(binary: str, folder: pathlib.Path, scraped: str) -> Iterator[Prometheus]:
-    """A Prometheus that scrapes a demo each second, and evaluates the rules of alerts/, in its tempo, as often."""
+    """A Prometheus that scrapes a demo every second, and as often evaluates the rules of alerts/ in the demo's
+    tempo."""
     folder.mkdir()
     (folder / "rules").mkdir()
     shorten.write(TEMPO, folder / "rules")
@@ -132,7 +133,7 @@ def prometheus(binary: str, folder: pathlib.Path, scraped: str) -> Iterator[Prom
         "rule_files": [str(folder / "rules/*.rules.yml")],
         "scrape_configs": [{"job_name": "sqlqueue", "static_configs": [{"targets": [scraped]}]}],
     }
-    # JSON is YAML, too.
+    # JSON is valid YAML.
     (folder / "prometheus.yml").write_text(json.dumps(config))
     command = [
         binary,

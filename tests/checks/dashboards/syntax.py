@@ -1,4 +1,4 @@
-"""PromQL as a tree: what the rules of dashboard-linter ask beyond what the tests of the alerts do."""
+"""PromQL as a tree, with what the rules of dashboard-linter need beyond the tests of the alerts."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ _OPERATORS = {"Equal": "=", "NotEqual": "!=", "Re": "=~", "NotRe": "!~"}
 
 
 def parents(expr: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]:
-    """Every node, each with the nodes that it is in, the nearest last."""
+    """Every node with its ancestors, the nearest last."""
     found, path = [], []
 
     def enter(node: Expr) -> None:
@@ -25,7 +25,7 @@ def parents(expr: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]:
 
 
 def matchers(found: VectorSelector) -> list[str]:
-    """The matchers of a selector, as one writes them."""
+    """The matchers of a selector, as written in PromQL."""
     return [
         f'{matcher.name}{_OPERATORS[str(matcher.op).partition(".")[2]]}"{matcher.value}"'
         for matcher in found.matchers.matchers

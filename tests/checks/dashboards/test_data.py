@@ -18,10 +18,10 @@ from variables import substitute
 DASHBOARDS = load()
 BINARIES = os.environ["PROMETHEUS"].split(":")
 RANGE_SECONDS = 60
-# As alerts/links.rules.yml has it.
+# As in alerts/links.rules.yml.
 RUNBOOKS = "https://wiki.example.org/sqlqueue/runbooks"
 
-# As chosen in Grafana: all of what can be chosen together, and the demo's queue with an attempt log.
+# The choices in Grafana: everything that can be chosen together, and the demo's queue with an attempt log.
 CHOSEN = {
     "__rate_interval": "30s",
     "job": ".+",
@@ -35,7 +35,7 @@ Panel = tuple[str, int]
 
 
 def empty_when_well() -> dict[Panel, Json]:
-    """The list of panels that show nothing as long as all is well."""
+    """The list of panels that are empty as long as all is well."""
     text = pathlib.Path(__file__).with_name("empty_when_well.yaml").read_text()
     return {(uid, panel): entry for uid, of in yaml.safe_load(text).items() for panel, entry in of.items()}
 
@@ -45,7 +45,7 @@ def every_panel() -> dict[Panel, Json]:
 
 
 def with_data(prometheus: Prometheus, panel: Json) -> bool:
-    """Whether every query of the panel shows something. NaN is not shown, nor an empty cell of a heatmap."""
+    """Whether every query of the panel shows something. NaN and the empty cells of a heatmap are not shown."""
     for target in panel["targets"]:
         expr = substitute(target["expr"], CHOSEN)
         series = prometheus.query(expr) if target.get("instant") else prometheus.query_range(expr, RANGE_SECONDS)
@@ -61,7 +61,7 @@ def with_data(prometheus: Prometheus, panel: Json) -> bool:
 
 
 class Answers:
-    """A Prometheus that gives one answer to everything."""
+    """A Prometheus that gives the same answer to everything."""
 
     def __init__(self, *series: tuple[Json, list[float]]) -> None:
         self._series = [{"labels": labels, "values": values} for labels, values in series]
@@ -105,7 +105,7 @@ def wait_for_data(prometheus: Prometheus, waiting: dict[Panel, Json]) -> None:
 
 @pytest.fixture(scope="module")
 def all_healthy(tmp_path_factory) -> Iterator[dict[str, Prometheus]]:
-    """Each Prometheus, all of which scrape the same healthy demo."""
+    """Each Prometheus. All of them scrape the same healthy demo."""
     folder = tmp_path_factory.mktemp("healthy")
     with contextlib.ExitStack() as running:
         address = running.enter_context(servers.demo(folder / "demo"))
@@ -145,13 +145,13 @@ def test_an_incident_fills_what_is_empty_when_all_is_well(incident: str, tmp_pat
         servers.prometheus(BINARIES[-1], tmp_path / "prometheus", address) as prometheus,
     ):
         wait_for_data(prometheus, {key: panel for key, panel in every_panel().items() if key in listed})
-        # An alert on a queue is annotated there and on the overview, and on no dashboard of something else; but
-        # at first, targets that were not sampled yet may have an alert, too.
+        # An alert on a queue is annotated there and on the overview, and on no unrelated dashboard. But at first,
+        # targets that have not been sampled yet may have an alert, too.
         servers.wait_until_equal(lambda: annotated(prometheus), {"sqlqueue-overview", "sqlqueue-queue"})
 
 
 def annotated(prometheus: Prometheus) -> set[str]:
-    """The dashboards on which an alert is annotated now."""
+    """The dashboards that annotate an alert now."""
     return {
         uid
         for uid, dashboard in DASHBOARDS.items()

@@ -1,4 +1,4 @@
-"""The JSON files are what the generator writes, and what every dashboard must have is there."""
+"""The JSON files are what the generator writes, and contain what every dashboard must have."""
 
 import itertools
 import shutil

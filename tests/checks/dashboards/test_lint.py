@@ -1,4 +1,4 @@
-"""The dashboards keep the rules of dashboard-linter, and each rule is seen to find what breaches it."""
+"""The dashboards keep the rules of dashboard-linter, and each rule is shown to find a breach."""
 
 import copy
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def _first_target(dashboard: Json) -> Json:
 
 
 def _replace(text: str, by: str) -> Callable[[Json], None]:
-    """Changes the first query that has the text."""
+    """Changes the first query that contains the text."""
 
     def change(dashboard: Json) -> None:
         target = next(target for _, _, target in targets(dashboard) if text in target["expr"])
@@ -46,7 +46,7 @@ def _replace(text: str, by: str) -> Callable[[Json], None]:
     return change
 
 
-# For each rule, changes of a good dashboard that breach it.
+# Breaches of each rule: changes to a good dashboard.
 BREACHES: list[tuple[str, Callable[[Json], object]]] = [
     ("template-datasource-rule", lambda it: _variable(it, "datasource").update(name="prometheus")),
     ("template-datasource-rule", lambda it: _variable(it, "datasource").update(query="loki")),

@@ -1,4 +1,4 @@
-"""The dashboards name metrics that exist, and show every one."""
+"""The dashboards name existing metrics, and show every metric."""
 
 import re
 
@@ -19,7 +19,7 @@ NOT_SHOWN = {
 
 
 def named(expr: str) -> set[str]:
-    """The metrics that an expression names, also those in `{__name__=~"a|b"}`."""
+    """The metrics that an expression names, including those in `{__name__=~"a|b"}`."""
     found: set[str] = set()
     for selector in promql.selectors(promql.parse(parseable(expr))):
         by_label = [matcher.value for matcher in selector.matchers.matchers if matcher.name == "__name__"]
@@ -60,7 +60,7 @@ def test_every_family_is_on_a_dashboard():
 
 
 def family(name: str) -> set[str]:
-    """All series of the family that has this one: a histogram is shown when one of its three is."""
+    """All series of this one's family: a histogram is shown when one of its three series is."""
     stem = re.sub(r"_(bucket|sum|count)$", "", name)
     return {name} | ({stem + end for end in ("_bucket", "_sum", "_count")} if stem != name else set())
 

@@ -1,4 +1,4 @@
-"""The provisioning files have what Grafana documents, and fit the dashboards."""
+"""The provisioning files have the keys that Grafana documents, and fit the dashboards."""
 
 import yaml
 
@@ -16,7 +16,7 @@ def test_the_provider_has_the_documented_keys():
         *("updateIntervalSeconds", "allowUiUpdates", "options"),
     }
     assert provider["type"] == "file"
-    # Where the README copies the files to.
+    # The folder that the README copies the files to.
     assert f"cp dashboards/*.json {provider['options']['path']}/\n" in (FOLDER / "README.md").read_text()
 
 

@@ -1,4 +1,4 @@
-"""The dashboards are valid by the types that Grafana publishes, from 10.1 to 12."""
+"""The dashboards are valid by Grafana's published types, from 10.1 to 12."""
 
 import copy
 import os
@@ -15,13 +15,13 @@ from model import FOLDER, Json, load, panels
 FILES = sorted(FOLDER.glob("*.json"))
 DASHBOARDS = load()
 
-# Settings that came after Grafana 10.1, which passes over what it does not know.
+# Settings newer than Grafana 10.1, which ignores what it does not know.
 NEWER_THAN_10_1 = {
     "builtIn: AnnotationQuery does not have this",
     "showPercentChange: Options does not have this",
     "wideLayout: Options does not have this",
     "mode: HeatmapTooltip does not have this",
-    # In the types of 10.1 it is there, but in another union than that of the SDK's tables.
+    # The types of 10.1 have it, but in a union other than that of the SDK's tables.
     "cellOptions: no setting of a table",
 }
 
@@ -42,7 +42,7 @@ def test_other_grafanas_know_every_key_and_value(version: str, passed_over: set[
         text=True,
         check=True,
     ).stdout.splitlines()
-    # What a newer Grafana demands and an older does not know, it fills in itself.
+    # Grafana itself fills in what a newer version requires and an older one does not know.
     unknown = {fault.rpartition(".")[2] for fault in found if not fault.endswith("demands this")}
     assert unknown == passed_over
 

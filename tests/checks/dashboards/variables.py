@@ -1,10 +1,10 @@
-"""Grafana's variables in a text, replaced as Grafana would."""
+"""Grafana's variables in a text, replaced the way Grafana does."""
 
 import re
 
 _VARIABLE = re.compile(r"\$(\w+)|\$\{(\w+)(?::\w+)?\}")
 
-# A range that nobody would write, by which $__rate_interval is recognised after parsing.
+# An unlikely range, by which $__rate_interval is recognised after parsing.
 RATE_INTERVAL = "7654321s"
 
 
@@ -14,7 +14,7 @@ def substitute(text: str, values: dict[str, str]) -> str:
 
 
 def parseable(expr: str) -> str:
-    """PromQL that parses: the variables outside of strings are replaced, and the strings are as they were."""
+    """PromQL that parses: variables outside of strings are replaced, strings are unchanged."""
     parts = expr.split('"')
     parts[::2] = [substitute(part, {"__rate_interval": RATE_INTERVAL}) for part in parts[::2]]
     return '"'.join(parts)

@@ -1,20 +1,20 @@
-"""What goes wrong in the test, and what somebody must be told of it."""
+"""The incidents of the test, and the notifications that they must cause."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Incident:
-    """An incident of the demo, or `outside` of it: the exporter is stopped and started."""
+    """An incident of the demo, or one `outside` of it: the exporter is stopped and started."""
 
     name: str
     receiver: str
     alert: str
-    # From the start of the demo, in seconds: as long healthy, as long not.
+    # Seconds from the start of the demo: it is healthy for as long as it then is not.
     after: int = 30
     lasts: int = 60
-    # What may be told of the same incident besides, because it is true, too: a page that takes over, what
-    # follows when it lasts, or what is left to do when it is over.
+    # A notification that the same incident may cause as well, because it is true, too: a page that takes over, a
+    # consequence when the incident lasts, or what is left to do when it is over.
     besides: tuple[str, str] | None = None
     outside: bool = False
 
@@ -24,7 +24,7 @@ class Incident:
 
     @property
     def ends_with(self) -> set[tuple[str, str]]:
-        """Whose end is that of the incident. A page holds back what there is to say of its ticket."""
+        """The alerts that end with the incident. A page silences the ticket on the same thing."""
         is_taken_over = self.receiver == "tickets" and self.besides and self.besides[0] == "pager"
         return {self.main, self.besides} if is_taken_over else {self.main}
 
@@ -37,17 +37,17 @@ INCIDENTS = [
     Incident("worker-crash", "tickets", "SqlQueueLeasesLost", lasts=80),
     Incident("poison-job", "tickets", "SqlQueuePoisonJob"),
     Incident("failed-jobs", "tickets", "SqlQueueFailedJobs", lasts=80),
-    # Once the backlog is there, the age that was foretold is reached.
+    # Once the backlog is there, the predicted age is reached.
     Incident("growing-backlog", "tickets", "SqlQueueBacklogGrowing", besides=("pager", "SqlQueueReadyJobTooOld")),
     Incident("orphaned-lock", "pager", "SqlQueueEveryRunSkipped"),
-    # Runs overlap because they take longer, and a step of theirs may be told of for that.
+    # Runs overlap because they take longer, and one of their steps may be reported for that.
     Incident("overlapping-runs", "tickets", "SqlQueueRunsOverlap", lasts=90, besides=("tickets", "SqlQueueStepSlow")),
     Incident("scheduler-stopped", "pager", "SqlQueueSchedulerStopped", lasts=80),
-    # When the step succeeds again, the share of its errors within the hour is still a ticket for a while.
+    # When the step succeeds again, its share of errors within the hour is still a ticket for a while.
     Incident(
         "failing-step", "pager", "SqlQueueStepFailing", lasts=40, besides=("tickets", "SqlQueueStepErrors")
     ),
-    # It has to have a past, of as long as the hour that is held against it: two minutes here.
+    # It needs a past as long as the hour that it is compared with: two minutes here.
     Incident("slow-step", "tickets", "SqlQueueStepSlow", after=100, lasts=60, besides=("tickets", "SqlQueueRunsOverlap")),
     Incident("cap-reached", "tickets", "SqlQueueStepWarnings", lasts=110),
     Incident("broken-target", "pager", "SqlQueueTargetNotSampled", lasts=40),

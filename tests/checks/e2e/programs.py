@@ -1,4 +1,4 @@
-"""The programs of the test, each in a process of its own that says where it listens."""
+"""The programs of the test, each in its own process that logs where it listens."""
 
 import contextlib
 import json
@@ -12,13 +12,13 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-# Far longer than anything takes; a machine may be busy.
+# Far longer than anything takes, because a machine may be busy.
 PATIENCE_SECONDS = 300
 
 
 def prefer(pid: int) -> None:
-    """Puts a process before other work of the machine, where that is allowed: a second without a processor
-    is a minute to the shortened rules. The kernel weighs sessions first, if it groups them, then processes."""
+    """Gives a process priority over other work of the machine, where allowed: a second without a processor
+    is a minute to the shortened rules. If the kernel groups sessions, it weighs them first, then processes."""
     for take in (
         lambda: Path(f"/proc/{pid}/autogroup").write_text("-15"),
         lambda: os.setpriority(os.PRIO_PROCESS, pid, -15),
@@ -28,7 +28,7 @@ def prefer(pid: int) -> None:
 
 
 class Program:
-    """A process that writes a log, in which it says its address once it listens."""
+    """A process with a log, in which it writes its address once it listens."""
 
     def __init__(self, name: str, command: list[str], log: Path):
         self.name = name
@@ -44,7 +44,7 @@ class Program:
         return self.log.read_text(errors="replace")
 
     def wait_until(self, look: Callable[[], object]):
-        """What `look` finds, once it finds something; an error when the program ends before."""
+        """What `look` finds, once it finds something; an error when the program ends first."""
         end = time.monotonic() + PATIENCE_SECONDS
         while not (found := look()):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -71,7 +71,7 @@ class Program:
 
 
 def demo(binary: str, folder: Path, name: str, arguments: list[str], address: str = "127.0.0.1:0") -> Program:
-    """A demo with its exporter, on a folder of its own."""
+    """A demo with its exporter, in a folder of its own."""
     own = folder / name
     own.mkdir(exist_ok=True)
     command = [binary, "demo", f"--folder={own}", f"--web.listen-address={address}", *arguments]
@@ -84,7 +84,7 @@ def alertmanager(programs: Path, folder: Path, config: Path) -> Program:
         f"--config.file={config}",
         f"--storage.path={folder / 'alertmanager'}",
         "--web.listen-address=127.0.0.1:0",
-        # Alone: no other ones to agree with.
+        # On its own: there are no peers.
         "--cluster.listen-address=",
     ]
     return Program("alertmanager", command, folder / "alertmanager.log")
@@ -96,7 +96,7 @@ def prometheus(programs: Path, folder: Path, config: Path, *arguments: str) -> "
         f"--config.file={config}",
         f"--storage.tsdb.path={folder / 'prometheus'}",
         "--web.listen-address=127.0.0.1:0",
-        # In proportion to the shortened rules; a minute as it is.
+        # In proportion to the shortened rules; a minute by default.
         "--rules.alert.resend-delay=1s",
         *arguments,
     ]
@@ -104,10 +104,10 @@ def prometheus(programs: Path, folder: Path, config: Path, *arguments: str) -> "
 
 
 class Prometheus(Program):
-    """A Prometheus that can be asked."""
+    """A Prometheus that can be queried."""
 
     def reload(self) -> None:
-        """Has the configuration read again."""
+        """Makes it reload its configuration."""
         self.process.send_signal(signal.SIGHUP)
 
     def query(self, expression: str, at: float | None = None) -> list[tuple[dict, float]]:

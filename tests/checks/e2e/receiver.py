@@ -69,7 +69,7 @@ class Receiver:
             self.news.notify_all()
 
     def wait_until(self, holds: Callable[[list[Told]], bool], end: float) -> bool:
-        """Waits for what is told to be enough; `end` is a reading of `now`."""
+        """Waits until there are enough notifications; `end` is a reading of `now`."""
         with self.news:
             return self.news.wait_for(lambda: holds(self.told), timeout=max(0.0, end - self.now()))
 

@@ -1,12 +1,12 @@
 """From an incident to the pager: demo, Prometheus, Alertmanager, and a receiver of webhooks.
 
 usage: run.py BINARY PROGRAMS [INCIDENT...]. PROGRAMS is the folder of prometheus and
-prometheus-alertmanager. All incidents, or those that are named.
+prometheus-alertmanager. Runs all incidents, or those named.
 
-One demo for each incident, and one that stays healthy, all at the same time; one Prometheus scrapes them,
-with the rules of alerts/, whose durations are divided by 60: a second of the demo stands for a minute.
-Each incident begins and ends. What it must lead to reaches its receiver, and nothing else does; it is
-resolved after the end of the incident. Of the healthy demo nothing is told and nothing fires.
+There is one demo for each incident, and one that stays healthy, all at the same time. One Prometheus scrapes
+them with the rules of alerts/, their durations divided by 60: a second of the demo stands for a minute. Each
+incident begins and ends. The alert that it must cause reaches its receiver, and nothing else does; it is
+resolved after the end of the incident. For the healthy demo, nothing fires and no notification is sent.
 """
 
 import signal
@@ -28,7 +28,7 @@ from project import RULES  # noqa: E402
 # The demo's tempo at speed 1.
 DIVISOR = 60
 HEALTHY = "healthy"
-# The whole test, from the start of the demos. What has not come by then is missing.
+# Limits the whole test, from the start of the demos. What has not come by then is missing.
 LIMIT_SECONDS = 285
 
 LISTENS = r'msg="?[Ll]istening(?: on)?"?.* address=(\S+)'
@@ -36,7 +36,7 @@ DEMO_LISTENS = r"address=(\S+) .*path="
 
 
 def start_demos(binary: str, folder: Path, running: list[Program]) -> dict[str, Program]:
-    """The healthy one and one for each incident."""
+    """The healthy demo, and one for each incident."""
     demos = {HEALTHY: demo(binary, folder, HEALTHY, ["--seed=1"])}
     running.append(demos[HEALTHY])
     for number, incident in enumerate(INCIDENTS):
@@ -55,7 +55,7 @@ def start_demos(binary: str, folder: Path, running: list[Program]) -> dict[str, 
 
 
 def start_alertmanager(programs: Path, folder: Path, receiver: Receiver) -> Program:
-    """With the example of alerts/, whose receivers are the one of the test."""
+    """An Alertmanager with the example of alerts/, except that all receivers are the test's."""
     file = folder / "alertmanager.yml"
     config = yaml.safe_load(file.read_text())
     for known in config["receivers"]:
@@ -89,7 +89,7 @@ def start_prometheus(
 
 
 def stop_and_start(binary: str, folder: Path, incident: Incident, program: Program, receiver: Receiver) -> Program:
-    """The exporter is down until somebody has been told, and then it is there again."""
+    """Stops the exporter until a notification has come, and starts it again."""
     threading.Event().wait(max(0.0, incident.after - receiver.now()))
     program.stop()
     receiver.wait_until(lambda told: any(is_firing(one, incident) for one in told), LIMIT_SECONDS)
@@ -120,7 +120,7 @@ def problems(told: list[Told], ends: dict[str, float], prometheus: Prometheus):
             yield f"{incident.name}: {incident.receiver} was not told of {incident.alert}"
         elif not any(is_resolved(one, incident) for one in own):
             yield f"{incident.name}: {incident.alert} was not resolved"
-        # What began and ended while it was held back is told as resolved only, beside something else.
+        # An alert that began and ended while it was silenced is only sent as resolved, together with another.
         named = {(one.receiver, one.name) for one in own if one.status == "firing"}
         for receiver, name in named - {incident.main, incident.besides}:
             yield f"{incident.name}: {receiver} was told of {name}, too"
@@ -139,7 +139,7 @@ def problems(told: list[Told], ends: dict[str, float], prometheus: Prometheus):
 
 
 def unseen_selectors(prometheus: Prometheus):
-    """Selectors of rules that select nothing, in any of the demos: a label or a value of one is wrong."""
+    """Selectors of rules that select nothing in any demo: a label or a value in them is wrong."""
     selectors = {str(selector) for rule in RULES for selector in promql.selectors(rule.tree)}
     for text in sorted(selectors):
         selector = promql.parse(text)
@@ -164,7 +164,7 @@ def watch(binary: str, programs: Path, folder: Path, running: list[Program], rec
             running.append(again)
         else:
             ends[incident.name] = float("inf")
-            # A log is written before anybody could be told.
+            # A log is written before a notification can be sent.
             while receiver.now() < LIMIT_SECONDS and "the incident ends" not in demos[incident.name].text():
                 threading.Event().wait(0.25)
             ends[incident.name] = receiver.now() - 0.5
@@ -189,7 +189,7 @@ def main(binary: str, programs: str, *names: str) -> int:
     receiver = Receiver()
     running: list[Program] = []
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
-    # In memory if there is such a folder: twenty databases that wait for one disk would be late.
+    # In memory, if there is such a folder: twenty databases that wait for one disk would be late.
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="sqlqueue-e2e-", dir=memory if memory.is_dir() else None) as folder:
         try:

@@ -1,6 +1,7 @@
-"""Ten thousand clients that connect and ask for nothing, or for too much: the page is served all the same.
+"""Ten thousand clients that connect and request nothing, or send garbage: the page is served all the same.
 
-usage: crowd.py BINARY [CONNECTIONS]. Prints how long a scrape takes among them, and what they cost.
+usage: crowd.py BINARY [CONNECTIONS]. Prints how long a scrape takes among them, and the descriptors and
+memory that they cost.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from programs import PATIENCE_SECONDS, Program, demo  # noqa: E402
 
 # As in src/web/server.rs.
 PLACES = 256
-# How a client may begin that never comes to an end.
+# Requests that begin and never end.
 BEGINNINGS = [b"", b"GET /met", b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: ", b"\x16\x03\x01", b"\0" * 64]
 
 
@@ -40,12 +41,12 @@ def scrape(address: str) -> float:
 
 
 def crowd(address: str, connections: int) -> tuple[list[socket.socket], list[float]]:
-    """Opens the connections as fast as it goes, and scrapes now and then."""
+    """Opens the connections as fast as possible, and scrapes now and then."""
     host, port = address.rsplit(":", 1)
     clients, took = [], []
     for number in range(connections):
         client = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
-        # It may be closed already, which is the server's good right.
+        # The server may have closed it already, which is fine.
         with contextlib.suppress(OSError):
             client.sendall(BEGINNINGS[number % len(BEGINNINGS)])
         clients.append(client)
@@ -55,7 +56,7 @@ def crowd(address: str, connections: int) -> tuple[list[socket.socket], list[flo
 
 
 def still_open(clients: list[socket.socket]) -> int:
-    """How many of them the server has not closed."""
+    """The number of connections that the server has not closed."""
     with selectors.DefaultSelector() as selector:
         for client in clients:
             selector.register(client, selectors.EVENT_READ)
@@ -64,7 +65,7 @@ def still_open(clients: list[socket.socket]) -> int:
     for client in readable:
         client.setblocking(False)
         try:
-            # An answer to garbage comes before the end.
+            # An answer to garbage comes before the connection closes.
             while client.recv(4096):
                 pass
             closed += 1

@@ -84,7 +84,7 @@ def key(labels: dict) -> tuple:
 
 
 def bucket_of(quantile: float, buckets: list[tuple[float, float]]) -> tuple[float, float]:
-    """Where a quantile must lie, by cumulative classic buckets."""
+    """The range in which a quantile must be, by cumulative classic buckets."""
     buckets = sorted(buckets)
     wanted, lower = quantile * buckets[-1][1], 0.0
     for bound, count in buckets:
@@ -111,7 +111,7 @@ def compare(server: Prometheus, name: str, at: float) -> str:
     assert observed, f"{name}: nothing was observed"
     for labels in observed:
         lower, upper = bucket_of(0.5, buckets[labels])
-        # A native bucket may begin below the bound of a classic one, or end above it, by its width.
+        # A native bucket may begin below or end above the bound of a classic one, by its own width.
         assert lower / 1.1 <= quantiles[labels] <= upper * 1.1, f"{name} {labels}: {quantiles[labels]}, {lower}, {upper}"
     return f"{name}: {len(classic)} series, {sum(classic.values()):.0f} observations, medians {min(quantiles.values()):.4g} to {max(quantiles.values()):.4g} s"
 
@@ -121,20 +121,20 @@ def watch(server: Prometheus, exporter: Program) -> None:
         return sum(value for _, value in server.query(f"histogram_count({name})", at))
 
     def moment() -> float | None:
-        """One at which there was something to see, and long enough ago for nothing to be added to it."""
+        """A moment with something to see, long enough ago that nothing will be added to it."""
         at = time.time() - 2
         return at if all(counted(name, at) >= 3 for name in HISTOGRAMS) else None
 
     at = server.wait_until(moment)
     for name in HISTOGRAMS:
         print(compare(server, name, at))
-    # A rate needs two scrapes between which something was observed.
+    # A rate needs two scrapes with an observation in between.
     rates = [f"histogram_quantile(0.9, sum(rate({name}[1m])))" for name in HISTOGRAMS]
     for rate in rates:
         above_zero = f"{rate} > 0"
         found = server.wait_until(lambda expression=above_zero: server.query(expression))
         print(f"{rate} = {found[0][1]:.4g} s")
-    # On a busy machine a good scrape may come too late; the refused ones never come to be good.
+    # On a busy machine a good scrape may come too late; a refused one never becomes good.
     server.wait_until(lambda: server.query('up{job="demo"} == 1'))
     refused = {labels["job"]: value for labels, value in server.query('max_over_time(up{job!="demo"}[1h])')}
     assert refused == {"wrong_password": 0, "no_certificate": 0}, refused

@@ -1,4 +1,4 @@
-//! `check`: what it says, and that what it advises helps.
+//! `check`: what it prints, and whether its advice helps.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ impl Fixture {
         self.database.execute_batch(sql).unwrap();
     }
 
-    /// What `check --connect` says of these targets (YAML, indented by four).
+    /// What `check --connect` prints for these targets (YAML, indented by four).
     fn check_targets(&self, targets: &str) -> Ended {
         let config = format!(
             "global: {{ query_timeout: 1h }}\nsources:\n  - name: db\n    sqlite: {{ file: queue.db }}\n{targets}"
@@ -47,7 +47,7 @@ impl Fixture {
     }
 }
 
-/// The statement that a warning tells to run.
+/// The statement that a warning advises.
 fn advice(ended: &Ended) -> Option<&str> {
     ended.stdout.lines().map(str::trim).find(|line| line.starts_with("CREATE "))
 }
@@ -124,7 +124,7 @@ fn tables_as_they_should_be_are_good_and_without_warning() {
 #[test]
 fn a_missing_index_is_a_warning_whose_advice_helps() {
     let fixture = Fixture::new();
-    // Another one on the same column stays, which holds finished rows only.
+    // Another index on the same column stays, which holds finished rows only.
     fixture.execute("DROP INDEX IX_JobQueue_State_AvailableAt");
     let before = fixture.check();
     assert_eq!(before.code, Some(0), "{before:?}");
@@ -207,7 +207,7 @@ fn a_related_table_without_an_index_on_its_key_is_a_warning_whose_advice_helps()
 #[test]
 fn a_log_whose_second_sample_would_fail_is_no_good_target() {
     let fixture = Fixture::new();
-    // Without its schema it is taken for a step of the statement, which the first sample lacks.
+    // Without its schema, it is taken for a step of the statement that the first sample lacks.
     fixture.execute("CREATE TABLE late (Id INTEGER PRIMARY KEY, Kind TEXT)");
     let ended = fixture
         .check_targets("    control_tables:\n      - { name: events, table: late, id: Id, kind: Kind }\n");
@@ -284,7 +284,7 @@ fn a_state_file_that_could_not_be_used_is_found_before_it_is_needed() {
     let good = run_in(folder.path(), &config("state.json"), &["check"]);
     assert_eq!(good.code, Some(0), "{good:?}");
     assert!(good.stdout.contains("it can be created"), "{good:?}");
-    // What root made here would keep out the exporter, which is somebody else.
+    // Files made by root here would keep out the exporter, which is another user.
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

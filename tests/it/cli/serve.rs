@@ -1,4 +1,4 @@
-//! `serve` and `demo`: a server that answers, and that ends well.
+//! `serve` and `demo`: a server that answers and shuts down cleanly.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -52,11 +52,11 @@ fn an_address_that_is_taken_is_told_at_once() {
 fn the_demo_feeds_every_family_and_its_values_move() {
     let folder = tempfile::tempdir().unwrap();
     let option = format!("--folder={}", folder.path().display());
-    // Nobody reads what it prints: that must not stop it.
+    // What it prints is not read, and must not stop it.
     let demo = Running::start(&["demo", "--speed=20", &option], Stdio::null());
     let golden = project_file("tests/golden/families.txt");
     let golden: BTreeSet<&str> = golden.lines().filter_map(|line| line.split(' ').next()).collect();
-    // Each with its reason.
+    // Each has its reason.
     let absent = project_file("tests/golden/not_in_the_demo.txt");
     let absent: Vec<&str> = absent.lines().filter_map(|line| line.split(": ").next()).collect();
     assert!(absent.iter().all(|name| golden.contains(name)), "{absent:?}");
@@ -72,7 +72,7 @@ fn the_demo_feeds_every_family_and_its_values_move() {
         if differs.is_empty() { Ok(()) } else { Err(format!("{differs:?}")) }
     });
 
-    // Everything the demo's actors do shows, sooner or later.
+    // Everything that the demo's actors do shows up sooner or later.
     let sum = |page: &ParsedPage, name: &str| page.named(name).map(|sample| sample.value).sum::<f64>();
     let mut still: BTreeSet<&str> = BTreeSet::from([
         "sqlqueue_samples_total",
@@ -92,7 +92,7 @@ fn the_demo_feeds_every_family_and_its_values_move() {
         still.retain(|name| sum(&page, name) == sum(&first, name));
         if still.is_empty() { Ok(()) } else { Err(still.clone()) }
     });
-    // On a busy machine a sample may come too late, which is no defect; the next one does not.
+    // On a busy machine a sample may come too late, which is no defect; a later one is in time.
     let page = wait_for("a sample in time", || {
         let page = ParsedPage::prometheus(&demo.metrics());
         if sum(&page, "sqlqueue_up") == 1.0 { Ok(page) } else { Err("the source is down") }

@@ -1,4 +1,4 @@
-//! `sql`: what it prints can be pasted, and no name can leave its quotes.
+//! `sql`: its output can be pasted, and no name can leave its quotes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use sqlqueue_exporter::demo::{self, DemoOptions};
 use crate::binary::{run_in, run_with};
 use crate::page::SCHEMA;
 
-/// Names that try to be more than a name.
+/// Names that try to break out of their quotes.
 const HOSTILE: [&str; 6] = ["x]; DROP TABLE y --", "x\"; DROP TABLE y --", "it's", "a''b", "/* x", "]]\"\"]"];
 
 /// A configuration in which the table, columns, constants and the target itself have this name.
@@ -57,7 +57,7 @@ fn printed(database: &str, name: &str) -> String {
     ended.stdout
 }
 
-/// A token of Transact-SQL: `Text` and `Name` hold what they mean, without quotes.
+/// A token of Transact-SQL. `Text` and `Name` hold their meaning, without quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Word(String),
@@ -95,7 +95,7 @@ fn tokens(sql: &str) -> Vec<Token> {
     tokens
 }
 
-/// What follows a block comment; they nest.
+/// The rest after a block comment; block comments nest.
 fn block_comment(sql: &str) -> &str {
     let (mut rest, mut depth) = (sql, 0);
     loop {
@@ -114,7 +114,7 @@ fn block_comment(sql: &str) -> &str {
     }
 }
 
-/// A quoted text up to its closing mark, which is doubled inside it, and what follows.
+/// A quoted text up to its closing mark, which is doubled inside it, and the rest after it.
 fn quoted(sql: &str, close: char) -> (String, &str) {
     let mut content = String::new();
     let mut rest = sql;
@@ -168,7 +168,7 @@ fn a_quoted_table_name_is_quoted_again_for_the_database() {
     assert!(text.contains(r#"FROM clock CROSS JOIN "a ""quoted"" name" AS t"#), "{text}");
 }
 
-/// Runs a printed script as the `sqlite3` shell would; the rows of each statement.
+/// Runs a printed script as the `sqlite3` shell would. Returns the number of rows of each statement.
 fn run_script(database: &Connection, script: &str) -> Vec<usize> {
     let mut values = BTreeMap::new();
     let mut sql = String::new();
@@ -271,7 +271,7 @@ fn every_statement_of_the_demo_runs_as_it_is_printed() {
     let demo = demo::prepare(&options).unwrap();
     let script = run_with(demo.config_yaml(), &["sql"]).stdout;
     let statements = script.lines().filter(|line| line.starts_with("-- source ")).count();
-    // A queue has one and each log two: at its start, and from then on.
+    // A queue has one statement and each log two: one for its start, one for later.
     assert_eq!(statements, 10);
     assert_eq!(run_script(&database, &script), vec![1; statements], "{script}");
 }

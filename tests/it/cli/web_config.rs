@@ -21,7 +21,7 @@ use crate::support::project_file;
 const CONFIG: &str =
     "sources: [{ name: db, sqlite: { file: queue.db }, queues: [{ name: jobs, preset: lease }] }]";
 
-/// As `sqlqueue-exporter` and `node_exporter` both take it. The password is `secret`.
+/// A configuration that both `sqlqueue-exporter` and `node_exporter` take. The password is `secret`.
 fn web_config() -> String {
     let hash = bcrypt::hash("secret", 4).unwrap();
     format!(
@@ -30,7 +30,7 @@ fn web_config() -> String {
     )
 }
 
-/// Writes a web configuration into a folder, and the certificates below it.
+/// Writes a web configuration into a folder, and its certificates below it.
 fn write(folder: &Path, yaml: &str) -> PathBuf {
     let tls = folder.join("tls");
     std::fs::create_dir_all(&tls).unwrap();
@@ -40,7 +40,7 @@ fn write(folder: &Path, yaml: &str) -> PathBuf {
     replace(folder, yaml)
 }
 
-/// Writes a web configuration at once: whoever reads the file reads a whole one.
+/// Replaces a web configuration atomically, so that a reader never sees half of it.
 fn replace(folder: &Path, yaml: &str) -> PathBuf {
     let (file, new) = (folder.join("web.yml"), folder.join("web.yml.new"));
     std::fs::write(&new, yaml).unwrap();
@@ -110,7 +110,7 @@ fn no_log_tells_who_logs_in_or_with_what() {
     for (password, answer) in [("secret", "200 OK"), ("secret", "200 OK"), ("hunter2", "401 Unauthorized")] {
         assert_eq!(status(server.address(), &login(password)), format!("HTTP/1.1 {answer}"));
     }
-    // What speaks no TLS at all may be a login in clear text.
+    // A client that speaks no TLS may be sending a login in clear text.
     let mut plain = TcpStream::connect(server.address()).unwrap();
     let _ = plain.write_all(format!("GET / HTTP/1.1\r\n{}\r\n", login("secret")).as_bytes());
     let _ = plain.read_to_end(&mut Vec::new());

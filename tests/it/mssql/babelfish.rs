@@ -1,12 +1,12 @@
-//! What the scripts of `sql/mssql` become on Babelfish, and only there. Each rewrite must find what it
-//! is about, so that none is left behind when the scripts change.
+//! Rewrites of the scripts of `sql/mssql` for Babelfish, and for nothing else. Each must find something to
+//! change, so that none is left behind when the scripts change.
 //!
 //! - It has no `CREATE OR ALTER`: the procedure is dropped and created.
-//! - It has no `GRANT VIEW DEFINITION`: who may read some columns of a table does not see its indexes.
+//! - It has no `GRANT VIEW DEFINITION`: a login that may read some columns does not see the table's indexes.
 //! - It reports an engine edition and a version of its own: the check of the version is taken out.
-//! - It appends a hash to the name of an index: an index is looked for by the beginning of its name.
-//! - `sp_getapplock` returns -999 instead of -1 when the lock is taken, and its locks are those of the
-//!   whole server: each database has another one.
+//! - It appends a hash to the name of an index: tests look for the beginning of the name.
+//! - `sp_getapplock` returns -999 instead of -1 when the lock is taken, and its locks belong to the whole
+//! server: each database uses a lock of its own.
 //! - It cannot update or delete through a common table expression. The statement names the table and
 //!   takes the rows of the expression by their key, in a subquery (an expression beside `OUTPUT … INTO`
 //!   is more than it can bear); what made them candidates is asked once more, because this server
@@ -49,7 +49,7 @@ pub fn for_babelfish(file: &str, text: String, database: &str) -> String {
     }
 }
 
-/// What the lock of the runs is called in a database.
+/// The name of the runs' lock in a database.
 pub fn lock_resource(is_babelfish: bool, database: &str) -> String {
     if is_babelfish { format!("{LOCK} {database}") } else { LOCK.to_owned() }
 }
@@ -95,14 +95,14 @@ fn through(file: &str, text: &str, statement: &str, table: &str, key: &str, stil
     let after = after.strip_prefix(')').unwrap().trim_start();
     let after = after.strip_prefix(statement).unwrap_or_else(|| panic!("{file}: no {statement}: {after}"));
     let (rest, following) = after.split_once(';').expect(file);
-    // A predicate of its own stays.
+    // It keeps its own predicate.
     let joint =
         if rest.lines().any(|line| line.trim_start().starts_with("WHERE ")) { "AND" } else { "WHERE" };
     let chosen = format!("{key} IN (SELECT {key} FROM ({rows}) AS {name}) AND {still}");
     format!("{before}{verb} {table}{rest}\n    {joint} {chosen};{following}")
 }
 
-/// Where the parenthesis closes that was open before this text.
+/// Where the parenthesis that was open before this text closes.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 1;
     text.char_indices().find_map(|(at, character)| {
@@ -115,7 +115,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// Without the lines that begin so.
+/// The text without the lines that begin like this.
 fn without_statements(file: &str, text: &str, begin: &str) -> String {
     assert!(text.lines().any(|line| line.starts_with(begin)), "{file} has no {begin}");
     let kept = text.lines().filter(|line| !line.starts_with(begin));

@@ -1,4 +1,4 @@
-//! A database of its own on the real server for each case, dropped when the case ends.
+//! Databases on the real server: one per case, dropped when the case ends.
 
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -65,13 +65,13 @@ impl Session {
         self.0.query(statement, PATIENCE).await
     }
 
-    /// Runs statements as one batch. A transaction stays open until it is ended.
+    /// Runs statements as one batch. A transaction stays open until something ends it.
     pub async fn execute(&mut self, sql: &str) {
         run(&mut *self.0, sql).await.unwrap_or_else(|error| panic!("{error}\n{sql}"));
     }
 }
 
-/// The server behind a case that only runs on one.
+/// The server of a case that runs on nothing else.
 pub fn server(backend: &Backend) -> &Server {
     match backend {
         Backend::Server(server) => server,
@@ -112,11 +112,11 @@ async fn create_database(admin: &mut dyn Connection, name: &str) -> Result<Rows,
     run(admin, &format!("CREATE DATABASE {name}")).await
 }
 
-/// The sessions of the case are closed by now, but the server may not have noticed yet, and gives no
-/// sign when it does.
+/// The sessions of the case are closed by now, but the server may not have noticed yet, and there is no sign
+/// when it does.
 async fn drop_database(admin: &mut dyn Connection, name: &str) -> Result<(), SourceError> {
     let _turn = CATALOG.lock().await;
-    // Not every server knows this way of ending what is left of them.
+    // Not every server supports this way of ending the remaining sessions.
     let _ = run(admin, &format!("ALTER DATABASE {name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE")).await;
     for _ in 0..100 {
         if run(admin, &format!("DROP DATABASE {name}")).await.is_ok() {
@@ -144,8 +144,8 @@ async fn now_ms(connection: &mut dyn Connection) -> i64 {
     }
 }
 
-/// Reports what this server cannot prove. Written past the test harness, which hides the output of a test
-/// that passes.
+/// Reports what this server cannot prove. It writes past the test harness, which hides the output of passing
+/// tests.
 pub fn unproven(what: &str) {
     let _ = std::io::stderr().write_all(format!("UNPROVEN {what}\n").as_bytes());
 }

@@ -1,4 +1,4 @@
-//! The driver's promises, kept by a real server: values, parameters, errors, deadlines and logins.
+//! The driver's promises on a real server: values, parameters, errors, deadlines and logins.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn values_and_parameters() {
     let answered = connection.query(&asked, PATIENCE).await.unwrap();
     assert_eq!(answered.columns, ["a", "b", "c"]);
     assert_eq!(answered.rows, [vec![int(i64::MAX), text("it's ż"), Value::Null]]);
-    // Longer than one packet, and more than one.
+    // Longer than one packet.
     let long = with_parameters("SELECT CAST(@P1 AS NVARCHAR(4000)) AS a", [text(&"ż".repeat(4000))]);
     assert_eq!(connection.query(&long, PATIENCE).await.unwrap().rows, [vec![text(&"ż".repeat(4000))]]);
 }
@@ -56,7 +56,7 @@ async fn values_and_parameters() {
 async fn errors_leave_the_connection_in_step() {
     let mut connection = connect(settings()).await.unwrap();
     for (text, reasons) in [
-        // Servers that only speak the protocol have a number of their own for it.
+        // Other TDS servers use a number of their own for it.
         ("SELECT a FROM dbo.there_is_no_such_table", [Reason::MissingObject, Reason::Other].as_slice()),
         ("SELECT CAST(1 AS BIGINT) AS n; SELECT 1 / 0 AS n", &[Reason::Other]),
         ("SELECT CAST('2025-01-01' AS DATETIME) AS claimed", &[Reason::Decode]),
@@ -74,7 +74,7 @@ async fn errors_leave_the_connection_in_step() {
 #[ignore = "needs SQLQUEUE_TEST_MSSQL"]
 async fn a_statement_ends_at_its_deadline() {
     let mut connection = connect(settings()).await.unwrap();
-    // Counts to 10^8, which takes seconds, and ends by itself on a server that cannot be told to.
+    // Counts to 10^8, which takes seconds, and ends by itself on a server that cannot cancel.
     let slow = statement(
         "WITH d AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS v (n)) \
          SELECT COUNT_BIG(*) AS n FROM d AS a CROSS JOIN d AS b CROSS JOIN d AS c CROSS JOIN d AS d \

@@ -1,4 +1,4 @@
-//! install.sql and uninstall.sql, which only a real server has.
+//! Installation: install.sql and uninstall.sql, on a real server only.
 
 use std::collections::BTreeSet;
 
@@ -23,14 +23,14 @@ tests_on! { on_empty_server:
 /// A schema that a database does not come with.
 const OWN_SCHEMA: &str = "work queue";
 
-/// Names in lower case: not every server remembers how a name was written.
+/// Names in lower case, because not every server keeps the case of a name.
 type Names = BTreeSet<String>;
 
 fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
     names.into_iter().map(str::to_lowercase).collect()
 }
 
-/// What objects.sql says that there is.
+/// The objects that objects.sql lists.
 fn ours() -> Names {
     let objects = script::text("objects.sql");
     let listed = objects.split("('TABLE', N'").skip(1).chain(objects.split("('PROCEDURE', N'").skip(1));
@@ -53,7 +53,7 @@ async fn schema_exists(session: &mut ServerSession, schema: &str) -> bool {
     session.number(&sql).await == 1
 }
 
-/// Runs a script in a session of its own, so that what it leaves open ends with it.
+/// Runs a script in a session of its own, so that anything left open ends with it.
 async fn run(db: &OnServer, file: &str, schema: &str) -> Result<(), Refusal> {
     db.connect().await.run_script(db.script(file, schema)).await
 }
@@ -94,7 +94,7 @@ async fn an_installation_that_breaks_off_leaves_nothing(db: OnServer) {
     let mut script = db.script("install.sql", "dbo");
     script.truncate(script.len() / 2);
     db.connect().await.run_script(script).await.unwrap();
-    // That session is gone, with its transaction, as soon as the server has noticed.
+    // That session and its transaction are gone as soon as the server has noticed.
     crate::reference::in_time(async || found(&mut session, "dbo").await.is_empty().then_some(())).await;
     run(&db, "install.sql", "dbo").await.unwrap();
     assert_eq!(found(&mut session, "dbo").await, ours());
@@ -105,7 +105,7 @@ async fn a_schema_of_its_own_comes_and_goes_with_the_installation(db: OnServer) 
     run(&db, "install.sql", "dbo").await.unwrap();
     run(&db, "install.sql", OWN_SCHEMA).await.unwrap();
     assert_eq!(found(&mut session, OWN_SCHEMA).await, ours());
-    // Nothing in it is about the other one.
+    // Nothing in it refers to the other one.
     session.execute(&format!("EXEC [{OWN_SCHEMA}].EnqueueJob @Payload = N'send invoice'")).await;
     let claimed = session.rows(&format!("EXEC [{OWN_SCHEMA}].ClaimJobs @LeaseMs = 60000")).await;
     assert_eq!(claimed.len(), 1);
@@ -114,7 +114,7 @@ async fn a_schema_of_its_own_comes_and_goes_with_the_installation(db: OnServer) 
     run(&db, "uninstall.sql", OWN_SCHEMA).await.unwrap();
     assert!(!schema_exists(&mut session, OWN_SCHEMA).await);
     assert_eq!(found(&mut session, "dbo").await, ours());
-    // A schema that was there before is not theirs to remove.
+    // The scripts must not remove a schema that existed before.
     session.execute(&format!("CREATE SCHEMA [{OWN_SCHEMA}]")).await;
     run(&db, "install.sql", OWN_SCHEMA).await.unwrap();
     run(&db, "uninstall.sql", OWN_SCHEMA).await.unwrap();
@@ -159,7 +159,7 @@ async fn an_object_of_somebody_else_is_neither_replaced_nor_removed(db: OnServer
     }
     assert_eq!(session.number("EXEC PurgeRunLog").await, 7);
 
-    // The same when it was put in the place of ours.
+    // The same when another object replaces one of ours.
     session.execute("DROP PROCEDURE PurgeRunLog").await;
     run(&db, "install.sql", "dbo").await.unwrap();
     session.execute("DROP PROCEDURE PurgeRunLog").await;

@@ -1,4 +1,4 @@
-//! A real server, through the procedures of `sql/mssql`.
+//! An installed server: a real one, through the procedures of `sql/mssql`.
 
 use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::config::{self, Secret};
@@ -15,8 +15,8 @@ use crate::binary::{Ended, run_in};
 use crate::reference::database::{Database, Session};
 use crate::support::NOW_MS;
 
-/// The schema that the tests of the queues are installed in: the one that a table without a schema is
-/// in, as the default mapping names it.
+/// The schema in which the tests install the queues: that of a table named without a schema, as in the
+/// default mapping.
 pub const SCHEMA: &str = "dbo";
 
 /// A database of its own for one case.
@@ -55,17 +55,17 @@ impl OnServer {
         connect(self.settings(), self.is_babelfish).await
     }
 
-    /// Runs install.sql; it must not fail.
+    /// Runs install.sql, which must not fail.
     pub async fn install(&self, schema: &str) {
         self.connect().await.run_script(self.script("install.sql", schema)).await.unwrap();
     }
 
-    /// The batches of a script as this server takes them.
+    /// The batches of a script, as this server takes them.
     pub fn script(&self, file: &str, schema: &str) -> Vec<Batch> {
         self.edited_script(file, &[("SchemaName", schema)], &|_, text| text)
     }
 
-    /// The same with more variables, and of a script that was edited first, as a user does.
+    /// The same with more variables, for a script that was edited first, as a user does.
     pub fn edited_script(
         &self,
         file: &str,
@@ -85,19 +85,19 @@ impl OnServer {
         Mssql { user: user.to_owned(), password, ..self.settings().clone() }
     }
 
-    /// A session of whoever logs in so.
+    /// A session with this login.
     pub async fn connect_as(&self, settings: &Mssql) -> ServerSession {
         connect(settings, self.is_babelfish).await
     }
 
-    /// An exporter that logs in so, of these targets (YAML, indented by four) of the source `db`.
+    /// An exporter with this login, of these targets (YAML, indented by four) of the source `db`.
     pub fn exporter_as(&self, settings: &Mssql, targets: &str) -> Exporter {
         let mut config = self.backend.config(targets);
         config.sources[0].database = config::Database::Mssql(settings.clone());
         Exporter::new(config, ManualClock::at(NOW_MS)).unwrap()
     }
 
-    /// Whether this is the server that does not let a case prove everything.
+    /// Whether this is the server on which a case cannot prove everything.
     pub fn is_babelfish(&self) -> bool {
         self.is_babelfish
     }
@@ -130,7 +130,7 @@ impl Database for OnServer {
         seen == 0
     }
 
-    /// The step is made of the template, whose one event is told once, and is called where run.sql says.
+    /// The step is made from the template, has one event to send, and is called where run.sql says.
     async fn add_second_step(&self) {
         let mut session = self.connect().await;
         session.run_script(self.script("notifications/step_template.sql", SCHEMA)).await.unwrap();
@@ -162,7 +162,7 @@ impl Database for OnServer {
     }
 }
 
-/// What `check --connect` says of these targets (YAML, indented by four) to whoever logs in so.
+/// What `check --connect` prints for these targets (YAML, indented by four), with this login.
 pub fn check(settings: &Mssql, targets: &str) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("password"), settings.password.expose()).unwrap();
@@ -185,7 +185,7 @@ pub fn check(settings: &Mssql, targets: &str) -> Ended {
         "{{ host: '{host}', {endpoint}, database: '{database}', user: '{user}', password_file: password, \
              encryption: {encryption}{trust} }}"
     );
-    // A busy machine is not what is checked.
+    // A busy machine is not under test.
     let config = format!(
         "global: {{ query_timeout: 50s, lock_timeout: 40s }}\nsources:\n  - name: db\n    mssql: {mssql}\n{targets}"
     );

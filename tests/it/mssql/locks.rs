@@ -1,4 +1,4 @@
-//! Locks of workers: rows in flight, row versions, and locks of pages and tables.
+//! Workers' locks: rows in flight, row versions, and page and table locks.
 
 use sqlqueue_exporter::source::Value;
 use sqlqueue_exporter::statement::{self, Dialect, Statement, TailRequest};
@@ -17,8 +17,8 @@ tests_on! { on_server:
     a_locked_row_is_read_as_it_was_committed_or_is_an_error
 }
 
-/// Whether the server leaves out the rows that another session has locked. Servers that only speak
-/// the protocol take the hint and do not act on it.
+/// Whether the server leaves out rows that another session has locked. Other TDS servers accept the hint and
+/// ignore it.
 async fn skips_locked_rows(db: &Backend) -> bool {
     let mut worker = server(db).session().await;
     worker.execute("BEGIN TRANSACTION; UPDATE WorkQueue SET Payload = 'y' WHERE WorkId = 1").await;
@@ -39,7 +39,7 @@ async fn rows_that_workers_have_locked_are_in_flight(db: Backend) {
         [row.as_str(); 5].join(", ")
     ))
     .await;
-    // Row versions, so that what is locked can be counted without waiting for it.
+    // Row versions, so that locked rows can be counted without waiting.
     db.attempt(&format!("ALTER DATABASE {} SET ALLOW_SNAPSHOT_ISOLATION ON", server(&db).database())).await;
     let (mut consumer, mut producer) = (server(&db).session().await, server(&db).session().await);
     let skips = skips_locked_rows(&db).await;
@@ -63,7 +63,7 @@ async fn rows_that_workers_have_locked_are_in_flight(db: Backend) {
     }
 }
 
-/// The branch for a database that has snapshots and no READ_COMMITTED_SNAPSHOT.
+/// The branch for a database with snapshots but without READ_COMMITTED_SNAPSHOT.
 async fn committed_rows_are_counted_from_a_snapshot_too(db: Backend) {
     db.fixture("transactional").await;
     db.execute("INSERT INTO WorkQueue (EnqueuedAt, Payload) VALUES (SYSUTCDATETIME(), 'x')").await;
@@ -85,7 +85,7 @@ async fn committed_rows_are_counted_from_a_snapshot_too(db: Backend) {
     assert_eq!(rows.rows[0][column], Value::Int(1));
 }
 
-/// Whether a read without a hint finds the last committed version of a row that somebody changes.
+/// Whether a read without a hint finds the last committed version of a row that is being changed.
 async fn keeps_row_versions(db: &Backend) -> bool {
     let text = "SELECT CAST(is_read_committed_snapshot_on AS BIGINT) AS it_is FROM sys.databases \
                 WHERE database_id = DB_ID()";
@@ -129,13 +129,12 @@ async fn a_page_lock_is_an_error_and_no_low_number(db: Backend) {
     locked(&db, 1, "UPDATE WorkQueue WITH (PAGLOCK) SET Payload = 'y'").await;
 }
 
-/// More than 5000 locks of one statement become one of the table.
+/// More than 5000 locks of one statement become one table lock.
 async fn a_delete_of_so_many_rows_that_it_locks_the_table_is_an_error_and_no_low_number(db: Backend) {
     locked(&db, 10_000, "DELETE FROM WorkQueue").await;
 }
 
-/// While a worker holds what this statement locks, which is more than rows, nothing is known of the
-/// queue.
+/// While a worker holds what this statement locks, which is more than rows, the queue has no values.
 async fn locked(db: &Backend, rows: u32, statement: &str) {
     db.fixture("transactional").await;
     db.execute(&format!(

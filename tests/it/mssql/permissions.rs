@@ -1,4 +1,4 @@
-//! login.sql and permissions.sql: what the exporter may do, and what not.
+//! Permissions: what login.sql and permissions.sql let the exporter do, and what not.
 
 use super::database::unproven;
 use super::installed::{OnServer, check, on_installed_server};
@@ -13,7 +13,7 @@ tests_on! { on_installed_server:
 
 const PASSWORD: &str = "It's a Secret: 12345678";
 
-/// What the exporter has no business with.
+/// What the exporter must not do.
 const FORBIDDEN: [&str; 6] = [
     "SELECT Payload FROM JobQueue",
     "SELECT LastError FROM JobQueue",
@@ -37,7 +37,7 @@ async fn the_exporter_s_role_is_enough_for_every_sample_and_for_nothing_else(db:
         }
     }
 
-    // A login outlives the database, so it goes before anything can fail.
+    // A login outlives the database, so it is dropped before anything can fail.
     let settings = db.logged_in_as(&user, PASSWORD);
     // The newest rows of a log are read through a predicate as well.
     let filtered =

@@ -1,5 +1,5 @@
-//! What only the procedures promise: whose transaction they may be part of, and what they refuse, with
-//! the numbers that their headers give.
+//! Promises of the procedures alone: whose transaction they may be part of, and what they refuse, with the
+//! numbers in their headers.
 
 use sqlqueue_exporter::demo::queue::Ownership::{Held, Lost};
 
@@ -18,7 +18,7 @@ tests_on! { on_installed_server:
     a_lock_that_a_run_left_to_its_session_is_given_back_by_the_next
 }
 
-/// The number of the error, and nothing else may be wrong.
+/// The number of the error, which must be the only one.
 async fn refused(session: &mut ServerSession, sql: &str) -> u32 {
     let refusal = session.attempt(sql).await.expect_err(sql);
     refusal.number.unwrap()
@@ -36,7 +36,7 @@ async fn what_must_be_seen_at_once_is_refused_in_a_transaction(db: OnServer) {
         session.execute("BEGIN TRANSACTION").await;
         assert_eq!(refused(&mut session, &format!("EXEC {call}")).await, 50001, "{call}");
         session.execute("IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION").await;
-        // Before a transaction has begun, but the next statement would begin one.
+        // No transaction has begun yet, but the next statement would begin one.
         session.execute("SET IMPLICIT_TRANSACTIONS ON").await;
         assert_eq!(refused(&mut session, &format!("EXEC {call}")).await, 50001, "{call}");
         session.execute("IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION").await;
@@ -79,7 +79,8 @@ async fn an_argument_that_makes_no_sense_is_refused(db: OnServer) {
         "NotifyComments @Cap = 0".to_owned(),
     ] {
         let number = refused(&mut session, &format!("EXEC {call}")).await;
-        // Babelfish counts letters in DATALENGTH, and leaves it to the column to refuse what is too long.
+        // Babelfish counts letters in DATALENGTH, and leaves it to the column to refuse a text that is too
+        // long.
         let is_too_long = db.is_babelfish() && call.contains("@BusinessKey") && number == 8152;
         assert!(number == 50002 || is_too_long, "{call}: {number}");
     }
@@ -127,7 +128,7 @@ async fn a_consumer_that_dies_gives_its_row_back(db: OnServer) {
     consumer.begin().await;
     let taken = consumer.dequeue().await.unwrap();
     drop(consumer);
-    // The server notices sooner or later; until then the row is passed over, or waited for.
+    // The server notices sooner or later; until then, the row is skipped or waited for.
     let found = crate::reference::in_time(async || {
         other.begin().await;
         let found = other.dequeue().await;
@@ -140,7 +141,7 @@ async fn a_consumer_that_dies_gives_its_row_back(db: OnServer) {
 
 async fn a_lock_that_a_run_left_to_its_session_is_given_back_by_the_next(db: OnServer) {
     let (mut session, mut other) = (db.connect().await, db.connect().await);
-    // As a run does that its client cancels.
+    // Like a run whose client cancels it.
     assert!(session.take_lock().await);
     assert!(session.take_lock().await, "it counts how often");
     assert!(!other.run_notifications().await);

@@ -8,7 +8,7 @@ use super::tests_on;
 use crate::backend::Backend;
 use crate::support::project_file;
 
-/// What SQL Server has and a stand-in may lack; where it is missing, the test says so.
+/// Features of SQL Server that another server may lack; where one is missing, the test reports it.
 const SERVER_S_OWN: [&str; 4] = ["sys.dm_tran_locks", "msdb.dbo.", "EXEC dbo.", "KILL "];
 
 tests_on! { on_server:
@@ -38,7 +38,7 @@ async fn the_statements_of_the_runbooks_run_as_they_are(db: Backend) {
         let answer = session.query(&Statement { text: sql.to_owned(), parameters: Vec::new() }).await;
         match answer {
             Ok(_) => executed += 1,
-            // The server did answer, with types that no statement of the exporter has.
+            // The server did answer, with types that no statement of the exporter returns.
             Err(SourceError { reason: Reason::Decode, .. }) => executed += 1,
             Err(error) if SERVER_S_OWN.iter().any(|own| sql.contains(own)) => {
                 unproven(&format!("runbooks: {error}: {}", sql.lines().next().unwrap_or_default()));

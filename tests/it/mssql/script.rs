@@ -1,12 +1,11 @@
-//! Reads the scripts of `sql/mssql` as `sqlcmd` does: `:r` includes, `$(variables)`, and `GO` between
-//! batches.
+//! Scripts of `sql/mssql`, read as `sqlcmd` does: `:r` includes, `$(variables)`, and `GO` between batches.
 
 use std::path::{Path, PathBuf};
 
-/// What is sent to the server at once.
+/// A batch: what is sent to the server at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// The file that it stands in, below `sql/mssql`.
+    /// The file that contains it, below `sql/mssql`.
     pub file: String,
     pub text: String,
 }
@@ -14,8 +13,7 @@ pub struct Batch {
 /// A variable of sqlcmd and its value.
 pub type Variable<'a> = (&'a str, &'a str);
 
-/// The batches of a script, in order, with the variables filled in. `edit` is given the text of each
-/// file.
+/// The batches of a script, in order, with the variables filled in. `edit` gets the text of each file.
 pub fn batches(file: &str, variables: &[Variable<'_>], edit: &dyn Fn(&str, String) -> String) -> Vec<Batch> {
     let mut batches = Vec::new();
     read(file, variables, edit, &mut batches);
@@ -51,7 +49,7 @@ fn read(
                 end(file, &mut open, batches);
                 read(included, variables, edit, batches);
             }
-            // That a failed batch ends the script is what whoever runs these batches does.
+            // The code that runs these batches ends the script at a failed one.
             Some(["on", "error", "exit"]) => {}
             Some(other) => panic!("{file}: sqlcmd's :{} is not known here", other.join(" ")),
             None if line.trim().eq_ignore_ascii_case("GO") => end(file, &mut open, batches),
@@ -66,7 +64,7 @@ fn read(
 
 fn end(file: &str, open: &mut String, batches: &mut Vec<Batch>) {
     let text = std::mem::take(open);
-    // A batch of comments only is none.
+    // A batch with nothing but comments is not sent.
     if text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--")) {
         batches.push(Batch { file: file.to_owned(), text });
     }
@@ -88,7 +86,7 @@ fn a_script_is_read_with_its_includes_in_order() {
     }
 }
 
-/// The rest of each line of a script that begins so.
+/// The rest of each line of a script that begins like this.
 fn script_lines(file: &str, begins: &str) -> Vec<String> {
     text(file).lines().filter_map(|line| line.strip_prefix(begins)).map(str::to_owned).collect()
 }

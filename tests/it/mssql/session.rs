@@ -1,4 +1,4 @@
-//! One session of a real server: the procedures, over TDS.
+//! Server sessions: the procedures, over TDS.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use crate::reference::database::{Enqueued, NewJob, Refusal, Session};
 
 type TdsClient = Client<Compat<TcpStream>>;
 
-/// The error of a statement that the server undid because it and another one waited for each other.
-/// Babelfish ignores the hints that keep claims from waiting for each other, so that two claims of
-/// several jobs can meet; the one that is undone is made again. On SQL Server it is a failure.
+/// The error of a statement that the server rolled back because of a deadlock. Babelfish ignores the hints
+/// that keep claims from waiting for each other, so two claims of several jobs can meet there; the one that
+/// was rolled back is repeated. On SQL Server this is a failure.
 const DEADLOCK: u32 = 1205;
 
 /// One session of the server.
@@ -72,7 +72,7 @@ impl ServerSession {
         Ok(())
     }
 
-    /// Calls a procedure that tells what it did by its RETURN value and an output parameter.
+    /// Calls a procedure that reports by its RETURN value and an output parameter.
     pub async fn call(
         &mut self,
         procedure: &str,
@@ -102,7 +102,7 @@ impl ServerSession {
         }
     }
 
-    /// How many rows a procedure changed that always returns 0.
+    /// The number of rows changed by a procedure that always returns 0.
     async fn call_changing(&mut self, procedure: &str, arguments: &[(&str, &dyn ToSql)]) -> u64 {
         match self.call(procedure, "@RowsChanged", arguments).await.unwrap() {
             Returned { code: 0, rows_changed: Some(rows) } => u64::try_from(rows).unwrap(),
@@ -120,7 +120,7 @@ fn refusal(error: tiberius::error::Error) -> Refusal {
     match error {
         tiberius::error::Error::Server(token) => Refusal {
             number: Some(token.code()),
-            // Of a constraint, and of a unique index.
+            // For a constraint, and for a unique index.
             is_duplicate: matches!(token.code(), 2627 | 2601),
             message: token.message().to_owned(),
         },

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use sqlqueue_exporter::config::Secret;
 use sqlqueue_exporter::config::{ApplicationIntent, Encryption, Endpoint, Mssql, PasswordSource, Trust};
 
-/// The variable that names the server.
+/// The variable with the server's settings.
 pub const VARIABLE: &str = "SQLQUEUE_TEST_MSSQL";
 
 /// The settings of the server to test against.

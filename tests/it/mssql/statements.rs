@@ -1,4 +1,4 @@
-//! Statements as they are printed and sent: every mapping, full table names, lock timeouts and role probes.
+//! Statements as printed and as sent: every mapping, full table names, lock timeouts and role probes.
 
 use sqlqueue_exporter::config::TargetConfig;
 use sqlqueue_exporter::sample::Sample;
@@ -16,7 +16,7 @@ tests_on! { on_server:
     a_login_without_the_probe_s_role_gets_no_sample
 }
 
-/// Targets that use every branch of every template, and some that map as little as there can be.
+/// Targets that use every branch of every template, and some with as small a mapping as possible.
 const EVERY_MAPPING: &str = include_str!("../../support/every_mapping.yaml");
 
 /// Targets of every kind, read without a hint.
@@ -54,7 +54,7 @@ async fn every_mapping(db: &Backend) {
     }
 }
 
-/// What a sampler asks of a target: once for a queue, at the start and later for a log.
+/// What a sampler asks of a target: one request for a queue; for a log, one at the start and one later.
 fn requests(target: TargetConfig<'_>) -> Vec<TailRequest> {
     match target {
         TargetConfig::Queue(_) => vec![TailRequest::Head],
@@ -99,7 +99,7 @@ async fn a_printed_statement_runs_as_it_is_and_answers_the_same(db: Backend) {
     }
 }
 
-/// An answer less its clock, and the ages that the clock makes.
+/// An answer without its clock, and without the ages that depend on it.
 fn without_ages(rows: &Rows) -> Vec<Vec<Value>> {
     let ages = ["now_ms", "oldest_ready_age_ms", "oldest_expired_lease_ms", "longest_running_ms"];
     let mut rows = rows.clone();

@@ -25,7 +25,7 @@ async fn a_named_zone_takes_the_offset_of_the_row_s_own_date(db: Backend) {
          (2, 'summer', '2026-07-01T12:00:00', '2026-07-01T12:00:00')",
     )
     .await;
-    // The second name is sent as the first.
+    // The second name is sent as the first one.
     let zones = ["Central European Standard Time", "Europe/Warsaw"];
     for (column, zone) in ["Began", "Old"].into_iter().flat_map(|column| zones.map(|zone| (column, zone))) {
         let log = format!(

@@ -1,4 +1,4 @@
-//! A server's errors become the reasons they stand for, and cost nobody else a sample.
+//! Errors over TDS: they become their reasons, and no other target loses a sample.
 
 use sqlqueue_exporter::clock::ManualClock;
 use sqlqueue_exporter::source::{Rows, Value};
@@ -24,7 +24,7 @@ fn statements(server: &TdsServer) -> [Statement; 2] {
     statements.try_into().expect("two targets")
 }
 
-/// The answer of a queue with so many ready jobs.
+/// The answer of a queue with this many ready jobs.
 fn ready(jobs: i64) -> Rows {
     let columns = [
         "now_ms",
@@ -81,7 +81,7 @@ async fn an_error_has_its_reason_and_costs_no_other_target_its_sample() {
         assert_eq!(series.get(FAILING), None, "{number}: no number without an answer");
         series.assert(GOOD, 2.0);
         series.assert(UP, 1.0);
-        // Both were asked on the one connection, the second after the error.
+        // Both used the one connection, the second after the error.
         assert_eq!(server.seen(), [Request::from(&failing), Request::from(&good)]);
         assert_eq!(server.accepted(), 1, "{number}");
     }
@@ -150,7 +150,7 @@ async fn a_call_with_other_values_than_expected_fails_its_test() {
     server.answer(&twin(&config, target, &TailRequest::Head), rows(&answer));
     let exporter = exporter(&server, LOG, ManualClock::at(NOW_MS));
     exporter.sample_once().await;
-    // It has read up to 5, and asks for what is after 5.
+    // It has read up to 5, and asks for what comes after.
     let other = TailRequest::After { watermark: 4, gaps: Vec::new() };
     server.answer(&twin(&config, target, &other), rows(&answer));
     exporter.sample_once().await;

@@ -1,4 +1,4 @@
-//! A connector that remembers what was asked through it and what came back.
+//! A recording connector: it keeps the statements sent through it and their answers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl Connection for Recording {
     }
 }
 
-/// What was asked of a log, as its parameters tell.
+/// The request behind a log's statement, from its parameters.
 pub fn request(statement: &Statement) -> TailRequest {
     let values: Vec<i64> = statement
         .parameters
@@ -67,7 +67,7 @@ pub fn request(statement: &Statement) -> TailRequest {
         [] => TailRequest::Head,
         [watermark, ranges @ ..] => TailRequest::After {
             watermark: *watermark,
-            // Ranges that are not used end before they begin.
+            // Unused ranges end before they begin.
             gaps: ranges
                 .chunks(2)
                 .map(|range| (range[0], range[1]))

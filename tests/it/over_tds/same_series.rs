@@ -68,7 +68,7 @@ impl Pair {
     }
 }
 
-/// The series of a page that the databases are the cause of.
+/// The series of a page that depend on the databases.
 fn data(exporter: &Exporter) -> BTreeMap<String, f64> {
     let page = Series::of(exporter);
     let mut series = page.all().clone();
@@ -152,7 +152,7 @@ async fn of_a_run_log_and_a_control_table() {
         INSERT INTO application_lock VALUES ('dbo.powiadomienia_przebieg', 'run', '')",
     );
     pair.sample().await;
-    // A row that was on its way, and a lock that is still held.
+    // A row not yet committed, and a lock that is still held.
     pair.bench.execute(
         "INSERT INTO tabela_przebiegow (id_przebiegu, krok, start, ms) VALUES
         (3, 'zamówienia', '2026-11-30T11:50:30.000', 9)",

@@ -1,4 +1,4 @@
-//! The simulated server with scripted answers, and the exporter that is configured for it.
+//! The simulated server with scripted answers, and an exporter configured for it.
 
 use sqlqueue_exporter::clock::SharedClock;
 use sqlqueue_exporter::config::{Config, Environment, TargetConfig};
@@ -8,8 +8,8 @@ use sqlqueue_exporter::statement::{self, Dialect, Statement, TailRequest};
 use crate::support::patient_config;
 use crate::tds::server::TdsServer;
 
-/// The configuration of one source with these targets (YAML, indented by four): that of the embedded
-/// database with `mssql:` in place of `sqlite:`.
+/// The configuration of one source with these targets (YAML, indented by four): the embedded database's, with
+/// `mssql:` in place of `sqlite:`.
 pub fn config(server: &TdsServer, targets: &str) -> Config {
     let port = server.port();
     let database = format!(

@@ -1,4 +1,4 @@
-//! Label values that come from a table: whatever they are, the page stays one that can be read.
+//! Hostile label values: whatever a table holds, the page stays readable.
 
 use crate::parse::ParsedPage;
 use crate::support::{Bench, Series};
@@ -133,7 +133,7 @@ async fn values_beyond_the_bound_are_counted_as_other() {
         "INSERT INTO Log (Step, Ms) VALUES ('a', 1), ('b', 1), ('c', 1), ('d', 1), ('e', 1), ('d', 1);
         INSERT INTO Work (Queue) VALUES ('a'), ('b'), ('c'), ('d'), ('e')",
     );
-    // Series that are new are at 0 for one sample before their rows are counted.
+    // New series are at 0 for one sample before their rows are counted.
     exporter.sample_once().await;
     exporter.sample_once().await;
     let (page, openmetrics) = pages(&exporter);

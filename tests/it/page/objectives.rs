@@ -1,4 +1,4 @@
-//! The objectives of the configuration, beside what they are compared to.
+//! The objectives of the configuration, beside the values that they limit.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::support::{Bench, Series};
 
 use super::SCHEMA;
 
-/// The page of a queue table with a column that says which queue a job is in.
+/// The page of a queue table with a column for the queue of each job.
 fn labelled() -> Bench {
     let bench = Bench::new(&[]);
     bench.execute(

@@ -1,4 +1,4 @@
-//! The page in protobuf: what the text says, and native histograms.
+//! The page in protobuf: the same as the text, with native histograms.
 
 use super::{EVERYTHING, SCHEMA, comparable, full_exporter, pages};
 use crate::protobuf::ProtobufPage;
@@ -59,7 +59,7 @@ async fn every_histogram_is_classic_and_native_with_the_same_count_and_sum() {
     let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let runs = vec![label("source", "db"), label("run_log", "runs"), label("step", "run")];
     let steps = &page.native[&("sqlqueue_run_step_duration_seconds".to_owned(), runs)];
-    // 1 s is a bound of its own, and 1.001 s in the next bucket; 0 s is in the zero bucket.
+    // 1 s is itself a bound, 1.001 s is in the next bucket, and 0 s is in the zero bucket.
     assert_eq!((steps.count, steps.sum, steps.schema), (3, 2.001, 3));
     assert_eq!(steps.buckets, [(0, 1), (1, 1)].into());
 }
@@ -89,7 +89,7 @@ async fn a_state_saved_before_there_were_native_histograms_goes_on_with_both() {
         exporter.sample_once().await;
         assert_eq!(native(&exporter).count, 2);
     }
-    // As version 0.1 wrote it, which knew the classic buckets only.
+    // As written by version 0.1, which had only classic buckets.
     let mut saved: serde_json::Value = serde_json::from_slice(&std::fs::read(&state_file).unwrap()).unwrap();
     assert_eq!(remove_native(&mut saved), 3, "of a step, and two of a queue");
     std::fs::write(&state_file, saved.to_string()).unwrap();
@@ -97,7 +97,8 @@ async fn a_state_saved_before_there_were_native_histograms_goes_on_with_both() {
     let exporter = bench.exporter(&config);
     let first = native(&exporter);
     assert_eq!((first.count, first.sum), (2, 7_000.07), "no counter has gone down");
-    // 70 ms counts at 0.1 s, the bound of its classic bucket; what has none, just above the last.
+    // 70 ms counts at 0.1 s, the bound of its classic bucket. A value above the last bound counts just above
+    // it.
     assert_eq!(first.buckets, [(-26, 1), (95, 1)].into());
     insert(1_000);
     exporter.sample_once().await;
@@ -106,7 +107,7 @@ async fn a_state_saved_before_there_were_native_histograms_goes_on_with_both() {
     assert_eq!(then.buckets, [(-26, 1), (0, 1), (95, 1)].into());
 }
 
-/// Takes every `native` out; how many there were.
+/// Removes every `native`. Returns how many there were.
 fn remove_native(value: &mut serde_json::Value) -> usize {
     match value {
         serde_json::Value::Object(map) => {

@@ -1,5 +1,4 @@
-//! What the page says when there is nothing to say: no value outlives its sample, and no 0 stands
-//! for "could not look".
+//! Withdrawal: no value outlives its sample, and no 0 stands for "could not look".
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use crate::support::{Bench, Series};
 
 use super::{SCHEMA, full_exporter, pages};
 
-/// Names of the families of one type that are about targets.
+/// Names of the families of one type that describe targets.
 fn about_targets(page: &ParsedPage, gauges: bool) -> BTreeSet<&str> {
     let targets = page.families.iter().filter(|family| {
         let of_target = |name| family.samples.iter().any(|sample| sample.label(name).is_some());
@@ -43,7 +42,7 @@ async fn gauges_are_withdrawn_when_their_sample_is_stale_and_counters_stay() {
 
     bench.clock.advance(Duration::from_millis(1));
     let (stale, _) = pages(&exporter);
-    // They were configured, not sampled.
+    // They come from the configuration, not from a sample.
     let (objectives, sampled): (Vec<_>, Vec<_>) =
         about_targets(&stale, true).into_iter().partition(|name| name.starts_with("sqlqueue_objective_"));
     let configured = declared.iter().filter(|name| name.starts_with("sqlqueue_objective_"));

@@ -1,4 +1,4 @@
-//! What both databases can do, as the workers and schedulers of a business would ask for it.
+//! Operations of both databases, as the workers and schedulers of a business need them.
 
 use std::future::Future;
 use std::time::Duration;
@@ -25,28 +25,28 @@ pub trait Database {
     /// A preset of the transactional queue.
     const WORK_QUEUE_PRESET: &str;
 
-    /// The application lock of the runs.
+    /// The name of the runs' application lock.
     fn lock_resource(&self) -> String;
 
     /// One more session, which ends when it is dropped.
     async fn session(&self) -> Self::Session;
 
-    /// Whether a row that another session has locked can be passed over.
+    /// Whether rows locked by another session can be skipped.
     async fn passes_over_locked_rows(&self) -> bool;
 
-    /// Makes sure that a run has a second step, and that there is one event for it.
+    /// Makes sure that a run has a second step, with one event.
     async fn add_second_step(&self);
 
-    /// From now on a message to this recipient is an error.
+    /// From now on, a message to this recipient is an error.
     async fn refuse_messages_to(&self, recipient: &str);
 
-    /// Takes that back.
+    /// Accepts all messages again.
     async fn accept_messages(&self);
 
     /// An exporter of these targets (YAML, indented by four) of the source `db`.
     fn exporter(&self, targets: &str) -> Exporter;
 
-    /// What `check --connect` says of the same.
+    /// What `check --connect` prints for the same targets.
     fn check(&self, targets: &str) -> Ended;
 }
 
@@ -60,9 +60,9 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// One session. Whatever fails without being asked for panics.
+/// One session. Anything that fails unexpectedly panics.
 pub trait Session: Send + 'static {
-    /// Adds a job; with a business key, unless there is one with it.
+    /// Adds a job, unless there is already one with its business key.
     fn enqueue(&mut self, job: NewJob<'_>) -> impl Future<Output = Enqueued> + Send;
 
     fn claim(
@@ -102,20 +102,20 @@ pub trait Session: Send + 'static {
     /// Begins the transaction of a consumer.
     fn begin(&mut self) -> impl Future<Output = ()> + Send;
 
-    /// Takes a row for the transaction: its id and payload.
+    /// Takes a row within the transaction: its id and payload.
     fn dequeue(&mut self) -> impl Future<Output = Option<(i64, String)>> + Send;
 
     fn commit(&mut self) -> impl Future<Output = ()> + Send;
 
     fn rollback(&mut self) -> impl Future<Output = ()> + Send;
 
-    /// Runs the step that tells of comments, alone.
+    /// Runs only the step that sends comments.
     fn notify_comments(&mut self, cap: u32) -> impl Future<Output = ()> + Send;
 
-    /// Starts a run; `false` when it was skipped.
+    /// Starts a run. Returns `false` when it was skipped.
     fn run_notifications(&mut self) -> impl Future<Output = bool> + Send;
 
-    /// Takes the application lock of the runs, if nobody has it.
+    /// Takes the application lock of the runs, if it is free.
     fn take_lock(&mut self) -> impl Future<Output = bool> + Send;
 
     fn release_lock(&mut self) -> impl Future<Output = ()> + Send;
@@ -126,7 +126,7 @@ pub trait Session: Send + 'static {
     /// The rows of a query that both databases understand.
     fn rows(&mut self, sql: &str) -> impl Future<Output = Vec<Vec<Value>>> + Send;
 
-    /// Runs a statement that is not refused.
+    /// Runs a statement that must succeed.
     fn execute(&mut self, sql: &str) -> impl Future<Output = ()> + Send {
         async move { self.attempt(sql).await.unwrap_or_else(|refusal| panic!("{refusal:?}\n{sql}")) }
     }
@@ -198,7 +198,7 @@ pub trait Session: Send + 'static {
     }
 }
 
-/// What every test does, so that it reads well.
+/// Shorthands for the tests.
 pub trait Conveniences: Session {
     /// A job that can be claimed at once.
     fn add(&mut self, payload: &str, max_attempts: u32) -> impl Future<Output = i64> + Send {
@@ -240,7 +240,7 @@ pub enum Enqueued {
     Known(i64),
 }
 
-/// What is to be enqueued.
+/// A job to enqueue.
 #[derive(Debug, Clone, Copy)]
 pub struct NewJob<'a> {
     pub payload: &'a str,
@@ -249,7 +249,7 @@ pub struct NewJob<'a> {
     pub business_key: Option<&'a str>,
 }
 
-/// A job's row, but for its times.
+/// A job's row, without its times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub state: String,
@@ -261,7 +261,7 @@ pub struct Job {
     pub is_finished: bool,
 }
 
-/// A row of the run log, but for its times.
+/// A row of the run log, without its times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogRow {
     pub step: String,

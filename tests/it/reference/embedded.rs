@@ -1,4 +1,4 @@
-//! The embedded database, through the code that the demo's workers run.
+//! The embedded database, through the code of the demo's workers.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Database for Embedded {
         let yaml = self.configuration(targets);
         let config = config::parse(&yaml, &self.folder.path().join("config.yaml"), &Environment::empty())
             .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
-        // It is never compared with a column, so it may stand still.
+        // The clock is never compared with a column, so it may stand still.
         Exporter::new(config, ManualClock::at(NOW_MS)).unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! The exporter on the tables of `sql/`, with the mapping that it has for them.
+//! The exporter on the tables of `sql/`, with its mapping for them.
 
 use sqlqueue_exporter::demo::queue::Ownership::Held;
 
@@ -11,7 +11,7 @@ on_both_databases! {
     a_check_finds_every_table_and_index_that_it_wants
 }
 
-/// Everything of `sql/`, with no more of a mapping than it takes.
+/// Everything of `sql/`, with as small a mapping as possible.
 pub fn targets<D: Database>(db: &D) -> String {
     format!(
         "    queues:
@@ -115,7 +115,7 @@ async fn what_happens_in_the_queues_and_runs_is_what_the_series_say<D: Database>
     series.assert(&of_runs("consecutive_skips", ""), 1.0);
     series.assert(&of_runs("lock_held", ""), 1.0);
 
-    // The lapsed lease is taken away, and the lock given back.
+    // The lapsed lease is taken away, and the lock released.
     session.release_lock().await;
     assert_eq!(session.recover(NOW, 10).await.ready, 1);
     assert!(session.run_notifications().await);

@@ -143,7 +143,7 @@ async fn a_business_key_makes_enqueuing_idempotent<D: Database>(db: D) {
     session.add("no key", 5).await;
     assert_eq!(session.count("JobQueue").await, 4);
 
-    // Whatever becomes of the job, until its row is gone.
+    // Whatever happens to the job, until its row is gone.
     for claim in session.claim(LONG, 10).await.unwrap() {
         assert_eq!(session.complete(claim.job_id, &claim.token).await, Held);
     }
@@ -153,7 +153,7 @@ async fn a_business_key_makes_enqueuing_idempotent<D: Database>(db: D) {
     assert_eq!(session.purge(Done, NOW, 10).await, 4);
     assert!(matches!(session.enqueue(job("invoice 1")).await, Enqueued::New(again) if again > id));
 
-    // Together with what it is about, or not at all.
+    // Together with the data that it concerns, or not at all.
     session.execute("BEGIN TRANSACTION").await;
     assert!(matches!(session.enqueue(job("invoice 3")).await, Enqueued::New(_)));
     session.execute("ROLLBACK TRANSACTION").await;
@@ -166,7 +166,7 @@ async fn a_poison_job_ends_in_the_failed_state_with_its_diagnostic<D: Database>(
     for attempt in 1..=3 {
         let claim = session.take().await;
         assert_eq!((claim.job_id, claim.attempts), (id, attempt));
-        // Neither quotes nor letters of another script get lost.
+        // Neither quotes nor non-ASCII letters get lost.
         assert_eq!(session.fail(id, &claim.token, "it's żle", NOW).await, Held);
     }
     let job = session.job(id).await;
@@ -195,7 +195,7 @@ async fn a_requeued_job_gets_attempts_again<D: Database>(db: D) {
     let job = session.job(id).await;
     assert_eq!((job.state.as_str(), job.attempts, job.max_attempts, job.is_finished), ("R", 2, 4, false));
     assert_eq!(job.last_error, failed.last_error, "until the next failure");
-    // As many as it was allowed, and then as many as it is given.
+    // As many as it was allowed, then as many more as it is given.
     give_up(&mut session, id, 3..=4).await;
     assert!(session.requeue(id, Some(1)).await);
     give_up(&mut session, id, 5..=5).await;
@@ -238,7 +238,7 @@ async fn an_empty_queue_leads_to_a_pause_that_grows_to_its_bound<D: Database>(db
     }
     assert_eq!(pauses.last(), Some(&IdlePause::LONGEST));
 
-    // Nothing for this attempt is not nothing for ever.
+    // A result of nothing for this attempt does not hold for ever.
     let id = session.add("send invoice", 5).await;
     assert_eq!(session.take().await.job_id, id);
     idle.reset();

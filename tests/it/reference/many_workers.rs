@@ -20,13 +20,13 @@ on_both_databases! {
 const WORKERS: usize = 8;
 const JOBS: usize = 2000;
 
-/// Jobs of which the first attempt fails.
+/// Jobs whose first attempt fails.
 const FAILING: usize = JOBS / 10;
 
-/// Some jobs at once, as a worker does to whom each of them is small.
+/// Several jobs at once, as for a worker with small jobs.
 const BATCH: u32 = 5;
 
-/// Only a job that is lost for ever lets it pass.
+/// Only a job lost for ever exceeds it.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 async fn eight_workers_do_each_of_2000_jobs_once<D: Database>(db: D) {
@@ -41,7 +41,7 @@ async fn eight_workers_do_each_of_2000_jobs_once<D: Database>(db: D) {
     assert_eq!(jobs.len(), JOBS, "a job was done twice");
     assert_eq!(jobs.iter().collect::<BTreeSet<_>>().len(), JOBS);
 
-    // The history says the same.
+    // The history agrees.
     let mut session = db.session().await;
     let count = |condition: &str| format!("SELECT COUNT(*) FROM JobQueue WHERE {condition}");
     let (jobs, failing) = (JOBS as i64, FAILING as i64);
@@ -64,8 +64,8 @@ async fn eight_workers_do_each_of_2000_jobs_once<D: Database>(db: D) {
     assert_eq!(session.number(without).await, 0);
 }
 
-/// Enqueues this worker's share of the jobs, then works until all of them are done; returns the jobs
-/// that it did.
+/// Enqueues this worker's share of the jobs, then works until all of them are done. Returns the jobs that it
+/// did.
 async fn work<S: Session>(mut session: S, worker: usize, done: Arc<AtomicUsize>) -> Vec<i64> {
     for number in 0..JOBS / WORKERS {
         let fails = (worker + number * WORKERS).is_multiple_of(JOBS / FAILING);
@@ -146,7 +146,7 @@ async fn eight_consumers_take_each_row_once_whatever_is_rolled_back<D: Database>
     assert_eq!(producer.count("WorkQueue").await, 0);
 }
 
-/// Consumes rows until all are; every fourth transaction is rolled back. Returns the payloads.
+/// Consumes rows until none is left; every fourth transaction is rolled back. Returns the payloads.
 async fn consume<S: Session>(mut session: S, consumed: Arc<AtomicUsize>) -> Vec<String> {
     let mut mine = Vec::new();
     let mut idle = IdlePause::default();

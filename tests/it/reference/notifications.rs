@@ -1,4 +1,4 @@
-//! Notification runs: one message an event, whatever happens.
+//! Notification runs: one message per event, whatever happens.
 
 use super::database::{Conveniences as _, Database, LogRow, Session};
 use super::on_both_databases;
@@ -13,7 +13,7 @@ on_both_databases! {
     a_run_prunes_a_bounded_part_of_the_old_log
 }
 
-/// Step and outcome of each row.
+/// The step and outcome of each row.
 fn steps(log: &[LogRow]) -> Vec<(&str, &str)> {
     log.iter().map(|row| (row.step.as_str(), row.outcome.as_str())).collect()
 }
@@ -49,7 +49,7 @@ async fn three_comments_on_two_items_make_two_messages_and_each_is_told_once<D: 
     run(0, 3).await;
     let told = "SELECT Recipient FROM OutgoingMessage ORDER BY MessageId";
     let told = format!("{:?}", session.rows(told).await);
-    // Two of one run come in any order.
+    // Two in one run come in any order.
     assert!(told.contains("anna") && told.ends_with(r#"[Text("boris")]]"#), "{told}");
 }
 
@@ -103,7 +103,7 @@ async fn an_error_in_a_step_is_logged_and_the_next_steps_run<D: Database>(db: D)
     assert_eq!((failed.outcome.as_str(), failed.candidates), ("error", Some(2)));
     assert!(failed.message.as_deref().is_some_and(|text| text.starts_with("error")), "{failed:?}");
     assert_eq!((second.outcome.as_str(), second.candidates), ("ok", Some(1)));
-    // The failed step has left nothing behind, not even for the comment that was not at fault.
+    // The failed step has left nothing behind, not even for the comment that was fine.
     let comments = "SELECT COUNT(*) FROM NotificationControl WHERE Kind = 'comment'";
     assert_eq!(session.number(comments).await, 0);
     assert_eq!(session.count("OutgoingMessage").await, 1);
@@ -111,7 +111,7 @@ async fn an_error_in_a_step_is_logged_and_the_next_steps_run<D: Database>(db: D)
     assert!(other.take_lock().await, "the lock is free");
     other.release_lock().await;
 
-    // So the next run makes up for it.
+    // So the next run sends it after all.
     db.accept_messages().await;
     assert!(session.run_notifications().await);
     assert_eq!(session.number(comments).await, 2);

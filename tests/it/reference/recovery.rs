@@ -1,4 +1,4 @@
-//! The lease queue when workers die, hang, or do not hear the answer.
+//! Recovery of the lease queue: workers die, hang, or never get the answer.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ async fn a_worker_that_outlives_its_lease_cannot_complete<D: Database>(db: D) {
     let late = slow.take().await;
     lapse::<D>(&mut other, id).await;
     assert_eq!(other.recover(NOW, 10).await, Recovered { ready: 1, failed: 0 });
-    // Before anybody has taken the job again, while somebody works on it, and after it was done.
+    // Before the job is claimed again, while another worker has it, and after it was done.
     let refused = async |slow: &mut D::Session, job| {
         assert_eq!(slow.heartbeat(id, &late.token, LONG).await, Lost);
         assert_eq!(slow.complete(id, &late.token).await, Lost);
@@ -80,11 +80,11 @@ async fn a_completion_whose_answer_was_lost_has_no_second_effect<D: Database>(db
     let mut session = db.session().await;
     let id = session.add("send invoice", 5).await;
     let claim = session.take().await;
-    // The effect of the work is a job for the mailer, under a key of the business.
+    // The effect of the work is a job for the mailer, under a business key.
     let effect =
         NewJob { payload: "mail", delay: NOW, max_attempts: 5, business_key: Some("mail invoice 1") };
     let Enqueued::New(mail) = session.enqueue(effect).await else { panic!("it is new") };
-    // Nobody hears what came of this one: the session is gone with its answer.
+    // The result of this one never arrives: the session is gone with its answer.
     let mut unheard = db.session().await;
     let _ = unheard.complete(id, &claim.token).await;
     drop(unheard);
@@ -92,7 +92,7 @@ async fn a_completion_whose_answer_was_lost_has_no_second_effect<D: Database>(db
     // So the worker does it all again.
     assert_eq!(session.enqueue(effect).await, Enqueued::Known(mail));
     assert_eq!(session.complete(id, &claim.token).await, Lost);
-    // And sees in the row that the completion was its own.
+    // And finds in the row that the completion was its own.
     let job = session.job(id).await;
     assert_eq!(job.state, "D");
     assert_eq!(job.token.map(|token| token.to_lowercase()), Some(claim.token));

@@ -1,4 +1,4 @@
-//! What only the twin on the embedded database promises.
+//! Promises of the twin on the embedded database alone.
 
 use rusqlite::Connection;
 use sqlqueue_exporter::demo::notifications::{release_lock, take_lock};
@@ -40,7 +40,7 @@ fn a_claim_and_a_recovery_seek_their_rows_whatever_the_history() {
     let db = embedded.connect();
     for (statement, sorts) in [
         (include_str!("../../../sql/sqlite/job_queue/claim.sql"), false),
-        // By the end of the lease, and only what is being worked on.
+        // By the end of the lease, and only among running jobs.
         (include_str!("../../../sql/sqlite/job_queue/recover.sql"), true),
     ] {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();

@@ -1,4 +1,4 @@
-//! The transactional queue: a row leaves it with the consumer's transaction.
+//! The transactional queue: a row leaves it when the consumer's transaction commits.
 
 use super::database::{Database, Session};
 use super::on_both_databases;

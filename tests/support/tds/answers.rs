@@ -10,7 +10,7 @@ use crate::support::NOW_MS;
 /// The columns that hold text.
 const TEXTS: [&str; 5] = ["queue", "state", "step", "outcome", "kind"];
 
-/// An error of SQL Server in place of an answer, with the text that it has there.
+/// An error of SQL Server instead of an answer, with SQL Server's own text.
 pub fn failure(number: u32) -> Vec<u8> {
     let (class, text) = match number {
         207 => (16, "Invalid column name 'State'."),
@@ -27,7 +27,7 @@ pub fn failure(number: u32) -> Vec<u8> {
     [error(number, class, text), done(DONE_ERROR)].concat()
 }
 
-/// These rows, in the types that a statement promises: BIGINT, and NVARCHAR for the columns of text.
+/// These rows, in the types that a statement promises: BIGINT, and NVARCHAR for text columns.
 pub fn rows(rows: &Rows) -> Vec<u8> {
     let kind = |name: &str| if TEXTS.contains(&name) { Kind::NVarCharMax } else { Kind::Integer(8) };
     let head: Vec<_> = rows.columns.iter().map(|name| (name.as_str(), kind(name))).collect();

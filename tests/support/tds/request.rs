@@ -32,7 +32,7 @@ impl Request {
         match kind {
             SQL_BATCH => Self { text: utf16(&payload[reader.at..]), parameters: Vec::new() },
             RPC => {
-                // sp_executesql goes by its number; no option is set.
+                // sp_executesql is called by number; no option is set.
                 assert_eq!([reader.u16(), reader.u16(), reader.u16()], [0xffff, 10, 0], "not sp_executesql");
                 let text = reader.nvarchar();
                 let declared = reader.nvarchar();
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         let longest = self.u16();
         self.take(5); // collation
         let length = if longest == 0xffff {
-            // In one chunk, after the length of all of them.
+            // In one chunk, after the total length.
             let all = u64::from_le_bytes(self.array());
             let chunk = u32::from_le_bytes(self.array());
             assert!(all == u64::from(chunk) || all == u64::MAX - 1, "a text in several chunks");

@@ -1,5 +1,5 @@
-//! Control of the simulated server: its faults, its answers, and what it has seen. It runs on a thread of
-//! its own, so that a test may block.
+//! Control of the simulated server: its faults, its answers, and the requests it received. It runs on a
+//! thread of its own, so that a test may block.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,14 +16,14 @@ use super::request::Request;
 use super::session::serve;
 use crate::process::eventually;
 
-/// The deadline of a statement for which [`TdsServer::kept_waiting`] is true to scale: so long that no
-/// machine is slow enough to miss it.
+/// The statement deadline for which [`TdsServer::kept_waiting`] is true to scale: so long that no machine is
+/// slow enough to miss it.
 pub const DEADLINE: Duration = Duration::from_secs(3600);
-/// How long a client is kept waiting: past [`DEADLINE`], and not past the time that a driver has to
-/// come back after it.
+/// How long a client is kept waiting: longer than [`DEADLINE`], but within the time that a driver has to come
+/// back after it.
 pub const TOO_LONG: Duration = DEADLINE.saturating_add(Duration::from_secs(1));
 
-/// What goes wrong. Some of it can happen to a connection, some to a statement.
+/// A fault, of a connection or of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// A connection is accepted and closed at once.
@@ -50,7 +50,7 @@ pub enum Fault {
     MillionRows,
 }
 
-/// Who logged in.
+/// A login that was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
     pub user: String,
@@ -63,7 +63,7 @@ pub struct TdsServer {
     shared: Arc<Mutex<Shared>>,
     waits: (UnboundedSender<Duration>, UnboundedReceiver<Duration>),
     accepting: Option<JoinHandle<()>>,
-    /// Keeps the port from others while it is closed.
+    /// Keeps the port from being taken while it is closed.
     _reserved: TcpSocket,
     runtime: Option<Runtime>,
 }
@@ -89,7 +89,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// The answer to a request, which is recorded.
+    /// The answer to a request. The request is recorded.
     pub fn answer(&mut self, request: Request) -> Option<Vec<u8>> {
         let answer = self.answers.iter().find(|(expected, _)| *expected == request);
         let answer = answer.map(|(_, tokens)| tokens.clone());
@@ -102,7 +102,7 @@ impl Script {
 }
 
 impl TdsServer {
-    /// A server that answers well.
+    /// Starts a server without faults.
     pub fn start() -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -147,8 +147,8 @@ impl TdsServer {
         }
     }
 
-    /// Scripts the answer to a request, in place of an earlier one. From then on a request without an
-    /// answer fails the test when the server is dropped.
+    /// Scripts the answer to a request, replacing an earlier one. From then on, a request without an answer
+    /// fails the test when the server is dropped.
     pub fn answer(&self, request: impl Into<Request>, tokens: Vec<u8>) {
         let request = request.into();
         let mut shared = self.shared();
@@ -157,22 +157,22 @@ impl TdsServer {
         script.answers.push((request, tokens));
     }
 
-    /// The requests that came since the last call, in order.
+    /// The requests received since the last call, in order.
     pub fn seen(&self) -> Vec<Request> {
         self.shared().script.as_mut().map(|script| std::mem::take(&mut script.seen)).unwrap_or_default()
     }
 
-    /// What goes wrong with each new connection from now on.
+    /// Sets the fault of each new connection.
     pub fn at_connection(&self, fault: Fault) {
         self.shared().at_connection = Some(fault);
     }
 
-    /// What goes wrong with each statement that contains this text, or with all of them.
+    /// Sets the fault of each statement that contains this text, or of all statements.
     pub fn at_statement(&self, containing: &str, fault: Fault) {
         self.shared().at_statement.push((containing.to_owned(), fault));
     }
 
-    /// Answers everything well from now on, on an open port.
+    /// Removes all faults and opens the port.
     pub fn recover(&mut self) {
         self.listen();
         let mut shared = self.shared();
@@ -180,8 +180,8 @@ impl TdsServer {
         shared.at_statement.clear();
     }
 
-    /// Resolves when a fault keeps a client waiting, for each message that it leaves without an answer and
-    /// each part of an answer that it holds back. Returns for how long, so that a test can move its clock.
+    /// Resolves when a fault keeps a client waiting: for each message left unanswered, and for each part of
+    /// an answer held back. Returns for how long, so that a test can move its clock.
     pub async fn kept_waiting(&mut self) -> Duration {
         self.waits.1.recv().await.unwrap()
     }
@@ -196,7 +196,7 @@ impl TdsServer {
         self.shared().statements
     }
 
-    /// Everybody who sent a login.
+    /// Every login received.
     pub fn logins(&self) -> Vec<Login> {
         self.shared().logins.clone()
     }
@@ -221,7 +221,7 @@ impl Drop for TdsServer {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
-        // A test that fails already says enough.
+        // A test that is already failing says enough.
         if std::thread::panicking() {
             return;
         }
@@ -234,7 +234,7 @@ pub fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A socket on a port that only such sockets share. Those that do not listen get no connections.
+/// A socket on a port that only such sockets share. One that does not listen gets no connections.
 fn bind(port: u16) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_reuseport(true).unwrap();
@@ -242,9 +242,9 @@ fn bind(port: u16) -> TcpSocket {
     socket
 }
 
-/// Sockets at the client's end, as the system counts them: those that the client forgot to close are
-/// included, and those that this server has not yet noticed to be closed are not. The system's list is not
-/// of one moment: a socket on two lists was open in between.
+/// Sockets at the client's end, as the system counts them. They include those that the client forgot to
+/// close, but not those whose close this server has not noticed yet. The system's list is not of one moment:
+/// a socket on two lists was open in between.
 fn open_sockets(port: u16) -> usize {
     let open = [TcpState::SynSent, TcpState::Established, TcpState::CloseWait];
     let listed = || -> BTreeSet<u64> {

@@ -25,7 +25,7 @@ const UNEXPECTED: u32 = 50_000;
 /// Between two bytes of an answer that drips.
 const DRIP: Duration = Duration::from_millis(20);
 
-/// One client, until it leaves or is left.
+/// Serves one client until either side leaves.
 pub async fn serve(stream: TcpStream, shared: Arc<Mutex<Shared>>, waits: UnboundedSender<Duration>) {
     let fault = lock(&shared).at_connection;
     if fault == Some(Fault::Close) {
@@ -44,7 +44,7 @@ pub async fn serve(stream: TcpStream, shared: Arc<Mutex<Shared>>, waits: Unbound
     if client.greet(fault).await.is_some() {
         client.answer_statements().await;
     }
-    // Closes the other half of the socket, too.
+    // This closes the other half of the socket, too.
     reading.abort();
 }
 
@@ -56,7 +56,7 @@ struct Client {
 }
 
 impl Client {
-    /// Lets the client in; `None` when it does not come that far.
+    /// Lets the client in; `None` when it does not get that far.
     async fn greet(&mut self, fault: Option<Fault>) -> Option<()> {
         self.messages.recv().await?;
         let greeting = packet(&prelogin(ENCRYPT_NOT_SUP), LAST);
@@ -140,8 +140,8 @@ impl Client {
         self.send(&packet(&done(DONE_FINAL), LAST)).await
     }
 
-    /// Sends byte by byte, deaf to everything, until the client leaves. Two bytes take too long
-    /// together, and neither does alone.
+    /// Sends byte by byte, ignoring everything, until the client leaves. Two bytes together take too long,
+    /// one alone does not.
     async fn drip(&mut self, bytes: &[u8]) -> Option<()> {
         let (_, all_but_last) = bytes.split_last()?;
         for (sent, byte) in all_but_last.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Client {
     }
 
     fn say_it_takes(&self, time: Duration) {
-        // A test that has ended does not care.
+        // A test that has ended does not need it.
         let _ = self.waits.send(time);
     }
 

@@ -15,10 +15,10 @@ use sqlqueue_exporter::config::{ApplicationIntent, Encryption, Endpoint, Mssql, 
 
 pub const ATTENTION: u8 = 0x06;
 
-/// The value of the prelogin option ENCRYPTION by which a server has none.
+/// The value of the prelogin option ENCRYPTION by which a server has no TLS.
 pub const ENCRYPT_NOT_SUP: u8 = 0x02;
 
-/// What a client that misbehaves never does fails the test instead of hanging it.
+/// Something that a correct client always does; a test fails instead of hanging when it does not.
 async fn soon<T>(event: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(300), event).await.expect("the client did nothing")
 }
@@ -76,7 +76,7 @@ impl Peer {
         soon(message(&mut self.stream)).await.unwrap()
     }
 
-    /// Sends one packet of an answer that goes on.
+    /// Sends one packet of an answer that continues.
     pub async fn begin(&mut self, tokens: &[u8]) {
         self.packet(tokens, 0).await;
     }
@@ -118,7 +118,7 @@ pub fn packet(tokens: &[u8], status: u8) -> Vec<u8> {
     packet
 }
 
-/// An answer, in as many packets as it takes.
+/// An answer, in as many packets as it needs.
 pub fn packets(tokens: &[u8]) -> Vec<u8> {
     let mut chunks = tokens.chunks(PACKET - 8).peekable();
     let mut packets = Vec::new();
