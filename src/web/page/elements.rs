@@ -61,19 +61,6 @@ impl Fact {
     pub(super) fn noted(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
     }
-
-    /// Compares the value with its objective, if there is one.
-    pub(super) fn held_to<T: PartialOrd + Copy>(
-        self,
-        value: T,
-        objective: Option<T>,
-        shown: impl Fn(T) -> String,
-    ) -> Self {
-        match objective {
-            Some(objective) if value > objective => Self { exceeds: shown(objective), ..self },
-            _ => self,
-        }
-    }
 }
 
 /// A chart with what is written around it.

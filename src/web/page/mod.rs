@@ -7,6 +7,7 @@
 mod chart;
 mod elements;
 mod now;
+mod objectives;
 mod problems;
 mod quantity;
 mod queue;

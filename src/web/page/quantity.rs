@@ -85,6 +85,30 @@ pub(super) fn span_ms(ms: u64) -> String {
     span(Duration::from_millis(ms))
 }
 
+/// A value in its unit: seconds as a span of time, a number as a count.
+pub(super) fn value(value: f64, is_duration: bool) -> String {
+    if is_duration {
+        return span(Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX));
+    }
+    count(value.round() as u64)
+}
+
+/// A count as a number.
+pub(super) fn number(count: u64) -> f64 {
+    count as f64
+}
+
+/// Milliseconds in seconds.
+pub(super) fn seconds(ms: u64) -> f64 {
+    // The way in which objectives are converted, so that equal times are equal numbers.
+    Duration::from_millis(ms).as_secs_f64()
+}
+
+/// The time from `at_ms` to `now_ms`; 0 when it is still to come.
+pub(super) fn since(at_ms: i64, now_ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(now_ms.saturating_sub(at_ms)).unwrap_or(0))
+}
+
 /// The kind of a target in words, from its label in [`crate::state::TargetState::label`].
 pub(super) fn kind(label: &str) -> String {
     label.replace('_', " ")

@@ -1,14 +1,13 @@
 //! A run log on the page: its last runs, what they say together, and its steps.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use super::elements::{Fact, Ids};
-use super::quantity::{Moment, count, counted, span, span_ms, visible};
+use super::objectives::{self, Measured};
+use super::quantity::{Moment, count, counted, number, since, span_ms, visible};
 use crate::config::{Outcome, OutcomeWord};
 use crate::state::recent::{Run, Runs};
-use crate::state::{RunLogState, StepState};
+use crate::state::{RunLogState, RunSummary, StepState};
 
 /// The most runs in the table that says in words what the strip shows.
 const MOST_ROWS: usize = 12;
@@ -145,23 +144,68 @@ pub(super) fn last_success_ms(log: &RunLogState) -> Option<i64> {
     }
 }
 
+/// A run log at a time of the database's clock.
+pub(super) struct RunLogAt<'a> {
+    pub(super) log: &'a RunLogState,
+    pub(super) now_ms: i64,
+}
+
+impl Measured for RunLogAt<'_> {
+    fn measure(&self, key: &str) -> Option<f64> {
+        let Self { log, now_ms } = *self;
+        let age = |at_ms: i64| since(at_ms, now_ms).as_secs_f64();
+        match key {
+            "max_run_gap" => log.log.series.values().filter_map(|step| step.last_start_ms).max().map(age),
+            "max_consecutive_skips" => log.overall.consecutive_skips.map(number),
+            "max_log_age" => log.log.tail.bounds().oldest_ms.map(age),
+            _ => None,
+        }
+    }
+
+    fn exceeded(&self, key: &str, value: &str) -> Option<(String, String, &'static str)> {
+        let RunSummary { consecutive_skips, lock, .. } = &self.log.overall;
+        let mut context = String::new();
+        let (what, remedy) = match key {
+            "max_run_gap" => (
+                format!("The last step began {value} ago"),
+                "Check whether the scheduler runs, and whether its job is enabled.",
+            ),
+            "max_consecutive_skips" => {
+                if let Some(lock) = lock {
+                    let free = || "is free now".to_owned();
+                    let held = || format!("has been held for {}", span_ms(lock.held_ms));
+                    context = format!(" The application lock {}.", if lock.held { held() } else { free() });
+                }
+                let skips = counted(consecutive_skips.unwrap_or(0), "run was", "runs were");
+                (
+                    format!("{skips} skipped in a row"),
+                    "A run that hangs, or a session that died without releasing its lock, keeps every later run \
+                     from starting: find the session that holds the lock (sys.dm_tran_locks), and end it.",
+                )
+            }
+            "max_log_age" => {
+                (format!("The oldest row is {value} old"), "Check whether the job that prunes the log runs.")
+            }
+            _ => return None,
+        };
+        Some((what, context, remedy))
+    }
+}
+
 fn facts(log: &RunLogState, now_ms: i64) -> Vec<Fact> {
-    let objectives = &log.overall.objectives;
+    let held =
+        |key, name| objectives::fact(&RunLogAt { log, now_ms }, log.overall.objectives.each(), key, name);
     let success = match last_success_ms(log).map(|at_ms| Moment::new(at_ms, now_ms)) {
         Some(moment) => Fact::new("Last success", moment.ago).noted(moment.text),
         None => Fact::new("Last success", "none seen"),
     };
-    let skips = log.overall.consecutive_skips.map(|skips| {
-        let most = objectives.max_consecutive_skips.map(u64::from);
-        Fact::new("Skipped in a row", count(skips)).held_to(skips, most, count)
-    });
+    let skips = held("max_consecutive_skips", "Skipped in a row");
     let lock = log.overall.lock.map(|lock| {
         let held = if lock.held { format!("held for {}", span_ms(lock.held_ms)) } else { "free".to_owned() };
         Fact::new("Application lock", held)
     });
-    let oldest = log.log.tail.bounds().oldest_ms.map(|at_ms| {
-        let age = Duration::from_millis(u64::try_from(now_ms.saturating_sub(at_ms)).unwrap_or(0));
-        Fact::new("Oldest row", Moment::new(at_ms, now_ms).ago).held_to(age, objectives.max_log_age, span)
+    let oldest = log.log.tail.bounds().oldest_ms.and_then(|at_ms| {
+        Some(Fact { value: Moment::new(at_ms, now_ms).ago, ..held("max_log_age", "Oldest row")? })
     });
     [Some(success.large()), skips.map(Fact::large), lock, oldest].into_iter().flatten().collect()
 }

@@ -1,13 +1,12 @@
 //! A source on the page: whether it answers, its targets, and how sampling them goes.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use super::chart::Window;
 use super::elements::{Fact, Ids};
 use super::now::Now;
-use super::quantity::{Moment, count, kind, span, span_ms, visible};
+use super::objectives::{self, Measured};
+use super::quantity::{Moment, count, kind, seconds, span, span_ms, visible};
 use super::queue::{self, ChartTime, QueueView};
 use super::run_log::{self, RunLogView};
 use crate::config::{AttemptOutcome, OutcomeWord};
@@ -171,16 +170,32 @@ fn facts(source: &SourceState, now: Now) -> Vec<Fact> {
         Some(moment) => Fact::new("Last good sample", moment.ago).noted(moment.text),
         None => Fact::new("Last good sample", "none yet"),
     };
-    let skew = source.clock_skew_ms.map(|skew_ms| {
-        let size = Duration::from_millis(skew_ms.unsigned_abs());
-        let text = match skew_ms {
+    let skew = objectives::fact(source, source.objectives.each(), "max_clock_skew", "Database's clock");
+    let skew = skew.zip(source.clock_skew_ms).map(|(fact, skew_ms)| {
+        let value = match skew_ms {
             0 => "none".to_owned(),
-            1.. => format!("{} ahead", span(size)),
-            ..0 => format!("{} behind", span(size)),
+            1.. => format!("{} ahead", fact.value),
+            ..0 => format!("{} behind", fact.value),
         };
-        Fact::new("Database's clock", text).held_to(size, source.objectives.max_clock_skew, span)
+        Fact { value, ..fact }
     });
     [Some(last), skew].into_iter().flatten().collect()
+}
+
+impl Measured for SourceState {
+    fn measure(&self, key: &str) -> Option<f64> {
+        if key == "max_clock_skew" { self.clock_skew_ms.map(|ms| seconds(ms.unsigned_abs())) } else { None }
+    }
+
+    fn exceeded(&self, _key: &str, value: &str) -> Option<(String, String, &'static str)> {
+        let side = if self.clock_skew_ms > Some(0) { "ahead of" } else { "behind" };
+        Some((
+            format!("The database's clock is {value} {side} this machine's"),
+            String::new(),
+            "Check the time service of both machines. Ages are right: they are measured by the database's own \
+             clock.",
+        ))
+    }
 }
 
 /// Why the values of a target are not shown.

@@ -1,12 +1,11 @@
 //! What needs a person about sampling: a database that does not answer, targets that cannot be read.
 
-use std::time::Duration;
-
 use super::{Problem, Severity, subject};
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetState};
 use crate::web::page::now::Now;
-use crate::web::page::quantity::{counted, span, visible};
+use crate::web::page::objectives;
+use crate::web::page::quantity::{counted, visible};
 use crate::web::page::source::{age_of, message, target_name};
 
 pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Problem> {
@@ -33,17 +32,8 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
             ));
         }
     }
-    if let (Some(skew_ms), Some(most)) = (source.clock_skew_ms, source.objectives.max_clock_skew)
-        && Duration::from_millis(skew_ms.unsigned_abs()) > most
-        && source.targets.iter().any(|target| target.is_fresh(now.monotonic, state.stale_after))
-    {
-        let size = span(Duration::from_millis(skew_ms.unsigned_abs()));
-        let (what, most) = (if skew_ms > 0 { "ahead of" } else { "behind" }, span(most));
-        let what =
-            format!("The database's clock is {size} {what} this machine's; the objective is at most {most}.");
-        problems.push(Problem::new(Severity::Notice, visible(&source.name), what).remedy(
-            "Look at the time service of both machines. Ages are right: the database's own clock tells them.",
-        ));
+    if source.targets.iter().any(|target| target.is_fresh(now.monotonic, state.stale_after)) {
+        problems.extend(objectives::problems(source, source.objectives.each(), &visible(&source.name)));
     }
     problems
 }
