@@ -1,4 +1,4 @@
-//! The machine as the configuration sees it: environment variables and secret files.
+//! Environment: the variables and files that a configuration may refer to.
 
 pub(crate) mod trace;
 
@@ -12,26 +12,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use self::trace::{Trace, disk};
 use crate::secret::Secret;
 
-/// Where systemd puts the credentials of a unit.
+/// The variable with the folder of a unit's credentials, set by systemd.
 const CREDENTIALS_DIRECTORY: &str = "CREDENTIALS_DIRECTORY";
 
-/// The largest secret file that is read, in bytes; a password is far shorter, and a mistaken
-/// path may lead to something without an end.
+/// The maximum size of a secret file, in bytes. A password is far shorter, and a wrong path may lead to
+/// something endless.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
-/// The largest file of certificates that is read, in bytes: room for every authority there is.
+/// The maximum size of a certificate file, in bytes: enough for all public authorities.
 const MAX_PEM_BYTES: u64 = 1024 * 1024;
 
-/// The machine as the configuration sees it. Tests inject what they need and touch nothing real.
+/// Environment variables and files. Tests supply their own, and touch nothing real.
 #[derive(Clone, Default)]
 pub struct Environment {
-    /// Whether the process's own environment and the disk are asked too.
+    /// Whether the environment of the process and the disk are read as well.
     real: bool,
-    /// Whether secrets are left where they are.
+    /// Whether secrets are left unread.
     without_secrets: bool,
     variables: BTreeMap<String, OsString>,
     files: BTreeMap<PathBuf, Vec<u8>>,
-    /// What was read, when somebody wants to know.
+    /// Records which files are read, for change detection.
     trace: Option<Arc<Mutex<Trace>>>,
 }
 
@@ -42,14 +42,14 @@ impl Environment {
         Self { real: true, ..Self::default() }
     }
 
-    /// Leaves secrets unread; each is then empty. For what logs in nowhere, such as printing
-    /// statements on a machine that has no password.
+    /// Leaves secrets unread; each is then empty. For commands that never log in, such as printing
+    /// statements, on a machine without the password.
     #[must_use]
     pub fn without_secrets(self) -> Self {
         Self { without_secrets: true, ..self }
     }
 
-    /// Keeps in mind which files are read, and what they hold.
+    /// The same environment, and a record of the files that are read through it.
     pub(crate) fn traced(&self) -> (Self, Arc<Mutex<Trace>>) {
         let trace = Arc::<Mutex<Trace>>::default();
         (Self { trace: Some(Arc::clone(&trace)), ..self.clone() }, trace)
@@ -61,27 +61,27 @@ impl Environment {
         Self::default()
     }
 
-    /// With an environment variable, before a real one of the same name.
+    /// Adds an environment variable, which takes precedence over a real one of the same name.
     #[must_use]
     pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.insert(name.to_owned(), value.into());
         self
     }
 
-    /// With the directory of systemd credentials.
+    /// Sets the folder of systemd credentials.
     #[must_use]
     pub fn with_credentials_directory(self, directory: impl Into<PathBuf>) -> Self {
         self.with_variable(CREDENTIALS_DIRECTORY, directory.into())
     }
 
-    /// With a file, before a real one at the same path.
+    /// Adds a file, which takes precedence over a real one at the same path.
     #[must_use]
     pub fn with_file(mut self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
         self.files.insert(path.into(), content.into());
         self
     }
 
-    /// The secret in a file; one line end at its end is not part of it.
+    /// The secret in a file, without the line end after it.
     ///
     /// # Errors
     ///
@@ -91,18 +91,10 @@ impl Environment {
             return Ok(Secret::new(""));
         }
         let shown = path.display();
-        let bytes =
-            self.read(path, MAX_SECRET_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if is_longer(&bytes, MAX_SECRET_BYTES) {
-            return Err(format!("`{shown}` is too large for a password"));
-        }
+        let bytes = self.bounded(path, MAX_SECRET_BYTES, " for a password")?;
         let text = String::from_utf8(bytes).map_err(|_| format!("`{shown}` is not UTF-8 text"))?;
-        let text =
-            text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
-        if text.is_empty() {
-            return Err(format!("`{shown}` is empty; it must hold the password"));
-        }
-        Ok(Secret::new(text))
+        let line = text.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+        not_empty(line.unwrap_or(&text), &format!("`{shown}`"))
     }
 
     /// The bytes of a file that the configuration names, such as a certificate.
@@ -111,21 +103,24 @@ impl Environment {
     ///
     /// What is wrong, naming the file, never its content.
     pub(crate) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
+        self.bounded(path, MAX_PEM_BYTES, &format!("; at most {MAX_PEM_BYTES} bytes are read"))
+    }
+
+    fn bounded(&self, path: &Path, limit: u64, hint: &str) -> Result<Vec<u8>, String> {
         let shown = path.display();
-        let bytes =
-            self.read(path, MAX_PEM_BYTES).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-        if is_longer(&bytes, MAX_PEM_BYTES) {
-            return Err(format!("`{shown}` is too large; at most {MAX_PEM_BYTES} bytes are read"));
+        let bytes = self.read(path, limit).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
+            return Ok(bytes);
         }
-        Ok(bytes)
+        Err(format!("`{shown}` is too large{hint}"))
     }
 
     /// The secret in an environment variable.
     ///
     /// # Errors
     ///
-    /// What is wrong. The variable is named only when it looks like one: whoever mistakes the
-    /// key writes the password itself there.
+    /// What is wrong. The variable is named only when it looks like one, because somebody may have written
+    /// the password itself instead.
     pub(crate) fn secret_from_variable(&self, name: &str) -> Result<Secret, String> {
         if self.without_secrets {
             return Ok(Secret::new(""));
@@ -138,10 +133,7 @@ impl Environment {
         };
         let value = self.variable(name).ok_or_else(|| format!("{shown} is not set"))?;
         let text = value.into_string().map_err(|_| format!("{shown} is not UTF-8 text"))?;
-        if text.is_empty() {
-            return Err(format!("{shown} is empty; it must hold the password"));
-        }
-        Ok(Secret::new(text))
+        not_empty(&text, &shown)
     }
 
     /// The secret in a systemd credential: a file of that name in `$CREDENTIALS_DIRECTORY`.
@@ -163,7 +155,7 @@ impl Environment {
             )
         })?;
         let secret = self.secret_from_file(&Path::new(&directory).join(name));
-        // As with a variable: what does not look like a name may be the password itself.
+        // As with a variable: anything that does not look like a name may be the password itself.
         let conventional = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.chars().all(conventional) {
             secret
@@ -173,7 +165,7 @@ impl Environment {
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {
-        // The standard library panics, or finds nothing, on a name that no variable can have.
+        // The standard library may panic on a name that no variable can have.
         if name.is_empty() || name.contains(['=', '\0']) {
             return None;
         }
@@ -181,7 +173,7 @@ impl Environment {
         given.or_else(|| if self.real { std::env::var_os(name) } else { None })
     }
 
-    /// The bytes of a file; of one that is longer than `limit`, one more than that.
+    /// The first `limit` bytes of a file, and one more if there are more.
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let content = match self.files.get(path) {
             Some(content) => Ok(content.clone()),
@@ -191,7 +183,7 @@ impl Environment {
         self.note(path, limit, content)
     }
 
-    /// The same of the configuration itself, which is always on the disk.
+    /// Like `read`, for the configuration itself, which is always on the disk.
     pub(crate) fn read_configuration(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.note(path, limit, disk(path, limit))
     }
@@ -205,8 +197,12 @@ impl Environment {
     }
 }
 
-fn is_longer(bytes: &[u8], limit: u64) -> bool {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit
+fn not_empty(text: &str, shown: &str) -> Result<Secret, String> {
+    if text.is_empty() {
+        Err(format!("{shown} is empty; it must hold the password"))
+    } else {
+        Ok(Secret::new(text))
+    }
 }
 
 impl fmt::Debug for Environment {

@@ -1,4 +1,4 @@
-//! Change detection: which files were read, with a digest of each.
+//! Change detection: the files that were read, with a digest of each.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ pub(crate) struct Trace(BTreeMap<PathBuf, Reading>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reading {
-    /// The most that was read of the file, in bytes.
+    /// The maximum that was read of the file, in bytes.
     limit: u64,
     /// A digest of the content; `None` when it could not be read.
     digest: Option<Vec<u8>>,
@@ -35,7 +35,7 @@ impl Trace {
     }
 }
 
-/// The bytes of a file on the disk; of one that is longer than `limit`, one more than that.
+/// The first `limit` bytes of a file on the disk, and one more if there are more.
 pub(super) fn disk(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut content)?;

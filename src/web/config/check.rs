@@ -16,11 +16,11 @@ use crate::yaml::{Entries, Located as _};
 /// The costs that bcrypt is defined for.
 const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
 
-/// Turns a raw web configuration into the model.
+/// Checks a web configuration.
 ///
 /// # Errors
 ///
-/// Everything that is wrong; at least one finding.
+/// All mistakes, at least one.
 pub(super) fn web_config(
     raw: RawWeb,
     file: &Path,
@@ -51,7 +51,7 @@ fn user(checker: &mut Checker<'_>, name: Spanned<String>, hash: Spanned<Secret>)
         checker.report_key(name.location(), message);
         return None;
     }
-    // Whatever is there may be the password itself, and is not shown.
+    // The value may be the password itself, so it is not shown.
     match hash.value.expose().parse::<HashParts>() {
         Ok(parts) if COSTS.contains(&parts.get_cost()) => {
             Some(WebUser { name: name.value, hash: hash.value })

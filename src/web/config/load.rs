@@ -1,4 +1,4 @@
-//! Reading a web configuration.
+//! Loading a web configuration.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<WebConfi
     check::web_config(raw, file_name, yaml, env).map_err(|invalid| ConfigError::Invalid(vec![invalid]))
 }
 
-/// Whether there is nothing but comments; to the toolkit such a file sets nothing.
+/// Whether there are only comments: such a file sets nothing, as in the toolkit.
 fn is_blank(yaml: &str) -> bool {
     let lines = yaml.trim_start_matches('\u{feff}').lines().map(str::trim);
     lines.into_iter().all(|line| line.is_empty() || line.starts_with('#') || line == "---")
