@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{LogKind, LogRow, LogState};
+use super::log::{Cell, CountTable, LogKind, LogRow, LogState, Presentation};
 use crate::config::ControlTable;
 use crate::sample::Notification;
 
@@ -35,6 +35,16 @@ impl LogKind for ControlTable {
     type Overall = ();
 
     fn overall(&self) {}
+
+    fn presentation(log: &LogState<Self>) -> Presentation<'_> {
+        let cells = |kind: &KindState| vec![Cell::Count(Some(kind.notifications)), Cell::Time(kind.last_ms)];
+        Presentation::Counts(CountTable {
+            title: "Notifications",
+            caption: "Notifications by kind",
+            columns: &["Kind", "Written", "Last"],
+            rows: log.log.series.iter().map(|(name, kind)| (name.as_str(), cells(kind))).collect(),
+        })
+    }
 
     fn declared(&self) -> Vec<&String> {
         self.kinds.iter().flatten().collect()

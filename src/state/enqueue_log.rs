@@ -1,6 +1,6 @@
 //! Enqueue logs: how many jobs were put into each queue.
 
-use super::log::{LogKind, LogRow, LogState};
+use super::log::{Cell, CountTable, LogKind, LogRow, LogState, Presentation};
 use crate::config::EnqueueLog;
 use crate::sample::EnqueuedJob;
 
@@ -22,6 +22,16 @@ impl LogKind for EnqueueLog {
     type Overall = ();
 
     fn overall(&self) {}
+
+    fn presentation(log: &LogState<Self>) -> Presentation<'_> {
+        let series = log.log.series.iter();
+        Presentation::Counts(CountTable {
+            title: "Enqueued",
+            caption: "Jobs put into their queues",
+            columns: &["Queue", "Jobs"],
+            rows: series.map(|(queue, jobs)| (queue.as_str(), vec![Cell::Count(Some(*jobs))])).collect(),
+        })
+    }
 
     /// The target's own name, unless the names of the queues come from the table.
     fn declared(&self) -> Vec<&String> {

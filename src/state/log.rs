@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
+use super::queue::QueueState;
+use super::run_log::RunLogState;
 use super::tail::{Progress, Reading, Stage, Tail, TailRow};
 use crate::sample::{LogSample, LogTable};
 use crate::statement::TailRequest;
@@ -36,7 +38,7 @@ pub trait RowData: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwne
 impl<T: LogRow + Debug + PartialEq + Eq + Serialize + DeserializeOwned> RowData for T {}
 
 /// A kind of log: what is counted of its rows.
-pub trait LogKind: LogTable<Row: RowData> {
+pub trait LogKind: LogTable<Row: RowData> + Sized {
     /// The counters of one label value.
     type Series: Data;
 
@@ -45,6 +47,9 @@ pub trait LogKind: LogTable<Row: RowData> {
 
     /// What is known of the log as a whole before the first sample.
     fn overall(&self) -> Self::Overall;
+
+    /// How the log is shown on the status page.
+    fn presentation(log: &LogState<Self>) -> Presentation<'_>;
 
     /// The label values that are exported from the start, at 0. The first ones are the last that a bound on
     /// their number leaves out.
@@ -134,6 +139,36 @@ impl<K: LogKind> LogState<K> {
         }
         progress
     }
+}
+
+/// How a target is shown on the status page.
+pub enum Presentation<'a> {
+    /// As queues.
+    Queue(&'a QueueState),
+    /// As a run log.
+    RunLog(&'a RunLogState),
+    /// As a table of counters.
+    Counts(CountTable<'a>),
+}
+
+/// The counters of a log, one row for each label value.
+pub struct CountTable<'a> {
+    /// The heading of all tables of this kind.
+    pub title: &'static str,
+    /// What is counted.
+    pub caption: &'static str,
+    /// The headings of the columns, the first of which has the label values.
+    pub columns: &'static [&'static str],
+    /// The label values with their cells.
+    pub rows: Vec<(&'a str, Vec<Cell>)>,
+}
+
+/// A cell of a [`CountTable`].
+pub enum Cell {
+    /// A counter; `None` when the table cannot tell.
+    Count(Option<u64>),
+    /// A time of the database's clock, in milliseconds since the epoch; `None` when there was none.
+    Time(Option<i64>),
 }
 
 /// The state of a log of any kind.

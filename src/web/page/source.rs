@@ -9,12 +9,8 @@ use super::objectives::{self, Measured};
 use super::quantity::{Moment, count, kind, seconds, span, span_ms, visible};
 use super::queue::{self, ChartTime, QueueView};
 use super::run_log::{self, RunLogView};
-use crate::config::{AttemptOutcome, OutcomeWord};
 use crate::source::Reason;
-use crate::state::{
-    AttemptLogState, ControlTableState, EnqueueLogState, LastError, SourceState, State, TargetData,
-    TargetState,
-};
+use crate::state::{Cell, CountTable, LastError, Presentation, SourceState, State, TargetState};
 
 /// One source.
 #[derive(Debug, PartialEq, Serialize)]
@@ -28,9 +24,7 @@ pub(super) struct SourceView {
     pub(super) facts: Vec<Fact>,
     pub(super) queues: Vec<TargetView<Vec<QueueView>>>,
     pub(super) run_logs: Vec<TargetView<RunLogView>>,
-    pub(super) attempts: Vec<AttemptRow>,
-    pub(super) enqueued: Vec<EnqueuedRow>,
-    pub(super) notifications: Vec<NotificationRow>,
+    pub(super) counts: Vec<CountsView>,
     pub(super) sampling: Vec<SamplingRow>,
     /// The last errors, those that say the same taken together.
     pub(super) errors: Vec<ErrorView>,
@@ -46,31 +40,29 @@ pub(super) struct TargetView<T> {
     pub(super) view: T,
 }
 
-/// Attempts at the jobs of one queue.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct AttemptRow {
-    pub(super) log: String,
-    pub(super) queue: String,
-    /// In the order of [`AttemptOutcome::ALL`].
-    pub(super) counts: Vec<String>,
-    pub(super) retries: String,
+/// Counters of all logs of one kind.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct CountsView {
+    pub(super) title: &'static str,
+    pub(super) caption: &'static str,
+    /// The headings of the columns, the first of which has the label values.
+    pub(super) columns: &'static [&'static str],
+    pub(super) rows: Vec<CountsRow>,
 }
 
-/// Jobs put into one queue.
+/// Counters of one label value.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct EnqueuedRow {
+pub(super) struct CountsRow {
+    pub(super) name: String,
     pub(super) log: String,
-    pub(super) queue: String,
-    pub(super) count: String,
+    pub(super) cells: Vec<CellView>,
 }
 
-/// Notifications of one kind.
+/// A counter or a time; neither when there was none.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct NotificationRow {
-    pub(super) table: String,
-    pub(super) kind: String,
-    pub(super) count: String,
-    pub(super) last: Option<Moment>,
+pub(super) struct CellView {
+    pub(super) count: Option<String>,
+    pub(super) time: Option<Moment>,
 }
 
 /// How sampling a target goes.
@@ -133,9 +125,7 @@ pub(super) fn view(
         facts: facts(source, now),
         queues: Vec::new(),
         run_logs: Vec::new(),
-        attempts: Vec::new(),
-        enqueued: Vec::new(),
-        notifications: Vec::new(),
+        counts: Vec::new(),
         sampling: source.targets.iter().map(|target| sampling(target, now)).collect(),
         errors: errors(source, now),
         reasons: reasons(source),
@@ -143,22 +133,19 @@ pub(super) fn view(
     for target in &source.targets {
         let is_fresh = target.is_fresh(now.monotonic, state.stale_after);
         let (name, withdrawn) = (visible(&target.name), withdrawn(target, is_fresh, now));
-        match &target.data {
-            TargetData::Queue(queue) => {
+        let database_ms = is_fresh.then_some(clock_ms);
+        match target.data.presentation() {
+            Presentation::Queue(queue) => {
                 let until = is_fresh.then_some(now.monotonic);
                 let time = ChartTime { window, stale_after: state.stale_after, until };
                 let views = queue::views(&target.name, queue, time, ids);
                 view.queues.push(TargetView { name, withdrawn, view: views });
             }
-            TargetData::RunLog(log) => {
-                let log = run_log::view(&target.name, log, is_fresh.then_some(clock_ms), clock_ms, ids);
+            Presentation::RunLog(log) => {
+                let log = run_log::view(&target.name, log, database_ms, clock_ms, ids);
                 view.run_logs.push(TargetView { name, withdrawn, view: log });
             }
-            TargetData::AttemptLog(log) => view.attempts.extend(attempts(target, log)),
-            TargetData::EnqueueLog(log) => view.enqueued.extend(enqueued(target, log)),
-            TargetData::ControlTable(control) => {
-                view.notifications.extend(notifications(target, control, is_fresh.then_some(clock_ms)));
-            }
+            Presentation::Counts(table) => add_counts(&mut view.counts, &target.name, table, database_ms),
         }
     }
     view
@@ -213,44 +200,31 @@ fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
     }
 }
 
-fn attempts<'a>(target: &'a TargetState, log: &'a AttemptLogState) -> impl Iterator<Item = AttemptRow> + 'a {
-    log.log.series.iter().map(|(queue, attempts)| AttemptRow {
-        log: visible(&target.name),
-        queue: visible(queue),
-        counts: AttemptOutcome::ALL
-            .iter()
-            .map(|outcome| match outcome {
-                AttemptOutcome::Lost if !log.overall.capabilities.reclaims => "not told".to_owned(),
-                outcome => count(attempts.outcomes.get(outcome).copied().unwrap_or(0)),
-            })
-            .collect(),
-        retries: if log.overall.capabilities.retries {
-            count(attempts.retries)
-        } else {
-            "not told".to_owned()
+/// Adds the counters of a log to those of its kind. `database_ms` is the database's clock now; `None` while
+/// the values of the log are withdrawn, which hides times.
+fn add_counts(views: &mut Vec<CountsView>, log: &str, table: CountTable<'_>, database_ms: Option<i64>) {
+    let CountTable { title, caption, columns, rows } = table;
+    let cell = |cell| match cell {
+        Cell::Count(number) => {
+            CellView { count: Some(number.map_or_else(|| "not known".to_owned(), count)), time: None }
+        }
+        Cell::Time(at_ms) => CellView {
+            count: None,
+            time: at_ms.zip(database_ms).map(|(at_ms, now_ms)| Moment::new(at_ms, now_ms)),
         },
-    })
-}
-
-fn enqueued<'a>(target: &'a TargetState, log: &'a EnqueueLogState) -> impl Iterator<Item = EnqueuedRow> + 'a {
-    log.log.series.iter().map(|(queue, jobs)| EnqueuedRow {
-        log: visible(&target.name),
-        queue: visible(queue),
-        count: count(*jobs),
-    })
-}
-
-fn notifications<'a>(
-    target: &'a TargetState,
-    control: &'a ControlTableState,
-    database_ms: Option<i64>,
-) -> impl Iterator<Item = NotificationRow> + 'a {
-    control.log.series.iter().map(move |(kind, state)| NotificationRow {
-        table: visible(&target.name),
-        kind: visible(kind),
-        count: count(state.notifications),
-        last: state.last_ms.zip(database_ms).map(|(at_ms, now_ms)| Moment::new(at_ms, now_ms)),
-    })
+    };
+    if rows.is_empty() {
+        return;
+    }
+    let rows = rows.into_iter().map(|(name, cells)| CountsRow {
+        name: visible(name),
+        log: visible(log),
+        cells: cells.into_iter().map(cell).collect(),
+    });
+    match views.iter_mut().find(|view| view.title == title) {
+        Some(view) => view.rows.extend(rows),
+        None => views.push(CountsView { title, caption, columns, rows: rows.collect() }),
+    }
 }
 
 fn sampling(target: &TargetState, now: Now) -> SamplingRow {

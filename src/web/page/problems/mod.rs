@@ -11,7 +11,7 @@ use super::objectives;
 use super::quantity::{counted, kind, since, span, visible};
 use super::run_log::RunLogAt;
 use crate::sample::{JobState, QueueFacts};
-use crate::state::{RunLogState, SourceState, State, TargetData, TargetState};
+use crate::state::{Presentation, RunLogState, SourceState, State, TargetState};
 
 /// The severity of a problem: that of the alert on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -86,8 +86,8 @@ fn of_exporter(state: &State) -> Vec<Problem> {
 
 fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Problem> {
     let subject = |name: &str| subject(source, target, name);
-    match &target.data {
-        TargetData::Queue(queue) => {
+    match target.data.presentation() {
+        Presentation::Queue(queue) => {
             let of_queue = |(name, facts): (&String, &QueueFacts)| {
                 let subject = subject(name);
                 let mut problems = objectives::problems(facts, queue.objectives.each(), &subject);
@@ -96,7 +96,7 @@ fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Proble
             };
             queue.queues.iter().flat_map(of_queue).collect()
         }
-        TargetData::RunLog(log) => {
+        Presentation::RunLog(log) => {
             let (subject, now_ms) = (subject(&target.name), super::source::database_ms(source, now));
             let (log_now, limits) = (RunLogAt { log, now_ms }, log.overall.objectives.each());
             let mut problems = objectives::problems(&log_now, limits, &subject);
@@ -104,7 +104,7 @@ fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Proble
             problems
         }
         // A counter has to be compared with its past.
-        TargetData::AttemptLog(_) | TargetData::EnqueueLog(_) | TargetData::ControlTable(_) => Vec::new(),
+        Presentation::Counts(_) => Vec::new(),
     }
 }
 
