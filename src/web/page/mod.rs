@@ -1,12 +1,11 @@
-//! HTML pages: an overview that needs no other tool to read, and the configuration.
+//! HTML pages: the status page, and the configuration.
 //!
-//! The HTML has inline SVG, no script, and loads nothing. The template engine escapes everything that
-//! comes from a table or the configuration; should that ever fail, the `Content-Security-Policy` still
-//! allows nothing but the one style sheet.
+//! The HTML has inline SVG, no script, and loads nothing. The template engine escapes all text from tables
+//! and the configuration. As a second defence, the `Content-Security-Policy` allows nothing but the one
+//! style sheet.
 
 mod chart;
 mod elements;
-mod now;
 mod objectives;
 mod problems;
 mod quantity;
@@ -26,14 +25,13 @@ use serde::Serialize;
 
 use self::chart::Window;
 use self::elements::Ids;
-pub use self::now::Now;
 use self::problems::{Problem, Severity};
 use self::quantity::{Moment, counted};
 use self::source::SourceView;
 use super::Page;
 use crate::state::{State, TargetData};
 
-/// The address of the configuration's page.
+/// The path of the configuration page.
 pub(super) const CONFIG: &str = "/config";
 
 /// The style sheet of every page.
@@ -51,18 +49,27 @@ const FILES: [(&str, &str); 7] = [
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
-    // Whatever a template is called.
+    // For every template name.
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     for (name, text) in FILES {
-        // A template that does not parse is missing from the environment; rendering it then names
-        // it, and tests render them all.
+        // A template that does not parse is missing from the environment. Rendering it fails with its name,
+        // and tests render them all.
         let _ = environment.add_template(name, text);
     }
     environment
 });
 
-/// A page could not be rendered. The templates ship with the program, so this is a defect.
+/// The present, by the exporter's clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// The monotonic clock.
+    pub monotonic: Duration,
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    pub unix_ms: i64,
+}
+
+/// A page could not be rendered: a defect, because the templates are part of the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the page template {template} cannot be rendered: {message}")]
 pub struct PageError {
@@ -70,12 +77,12 @@ pub struct PageError {
     message: String,
 }
 
-/// A page that only has to be rendered: nothing of the state is needed any more.
+/// The content of a page, taken out of the state and ready to be rendered.
 #[derive(Debug, Serialize)]
 pub struct Prepared {
     style: &'static str,
     version: &'static str,
-    /// Relative, as all addresses on a page are.
+    /// The address of the metrics: relative, as all addresses on a page are.
     metrics: String,
     now: Moment,
     #[serde(flatten)]
@@ -92,7 +99,7 @@ enum Content {
 #[derive(Debug, PartialEq, Serialize)]
 struct Overview {
     verdict: String,
-    /// The class that colours it.
+    /// The CSS class of its colour.
     verdict_class: &'static str,
     problems: Vec<Problem>,
     sources: Vec<SourceView>,
@@ -101,13 +108,13 @@ struct Overview {
     saved: Option<Option<Moment>>,
 }
 
-/// Takes out of the state what a page shows. `telemetry_path` is where the metrics are.
+/// Takes the content of a page out of the state. `telemetry_path` is the path of the metrics.
 #[must_use]
 pub fn prepare(page: Page, state: &State, now: Now, telemetry_path: &str) -> Prepared {
     Prepared {
         style: STYLE,
         version: env!("CARGO_PKG_VERSION"),
-        // With the dot it is a path whatever follows, and holds behind a proxy's prefix, too.
+        // The dot keeps the link valid behind the path prefix of a proxy.
         metrics: format!(".{telemetry_path}"),
         now: Moment::new(now.unix_ms, now.unix_ms),
         content: match page {
@@ -134,7 +141,7 @@ impl Prepared {
     }
 }
 
-/// What a browser may do with a page: show it in the one style that it comes with.
+/// The `Content-Security-Policy` of every page: nothing but its own style sheet is allowed.
 pub(super) fn content_security_policy() -> &'static str {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         let hash = STANDARD.encode(digest::digest(&digest::SHA256, STYLE.as_bytes()));
@@ -165,11 +172,11 @@ fn overview(state: &State, now: Now) -> Overview {
     }
 }
 
-/// All of it in a few words.
+/// The overall status in a few words, and the CSS class of its colour.
 fn verdict(state: &State, problems: &[Problem]) -> (String, &'static str) {
     let number = |severity| {
-        let of_it = problems.iter().filter(|problem| problem.severity == severity);
-        u64::try_from(of_it.count()).unwrap_or(u64::MAX)
+        let matching = problems.iter().filter(|problem| problem.severity == severity);
+        u64::try_from(matching.count()).unwrap_or(u64::MAX)
     };
     let (bad, notices) = (number(Severity::Problem), number(Severity::Notice));
     let bad_text = counted(bad, "problem", "problems");
@@ -183,7 +190,7 @@ fn verdict(state: &State, problems: &[Problem]) -> (String, &'static str) {
     }
 }
 
-/// The time that the charts go back to.
+/// The oldest point of all charts, by the monotonic clock.
 fn oldest_point(state: &State) -> Option<Duration> {
     let targets = state.sources.iter().flat_map(|source| &source.targets);
     let queues = targets.filter_map(|target| match &target.data {

@@ -1,4 +1,4 @@
-//! A queue on the page: its numbers, and how it went of late.
+//! Queues on the page: current numbers, and charts of the recent past.
 
 use std::time::Duration;
 
@@ -18,22 +18,22 @@ use crate::state::recent::{Point, Trend};
 pub(super) struct QueueView {
     pub(super) id: String,
     pub(super) name: String,
-    /// Empty while there is nothing to say.
+    /// Empty while the values are withdrawn.
     pub(super) facts: Vec<Fact>,
     pub(super) charts: Vec<Figure>,
 }
 
-/// The time range of a chart, and when the values of its target end.
+/// The period of a chart, and the end of its line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChartTime<'a> {
     pub(super) window: &'a Window,
     pub(super) stale_after: Duration,
-    /// The present while the target is fresh, nothing when its values are withdrawn.
+    /// Now while the target is fresh; `None` when its values are withdrawn.
     pub(super) until: Option<Duration>,
 }
 
-/// The queues of a target: those of its last sample, or, while that is withdrawn, those of the recent
-/// past without numbers.
+/// The queues of a target: those of its last sample, or, while that is withdrawn, those of the recent past
+/// without their numbers.
 pub(super) fn views(
     target_name: &str,
     queue: &QueueState,
@@ -142,7 +142,7 @@ impl Measured for QueueFacts {
     }
 }
 
-/// The heading of a state, which is its label value.
+/// The heading of a state.
 const fn title(state: JobState) -> &'static str {
     match state {
         JobState::Ready => "Ready",
@@ -157,7 +157,7 @@ const fn title(state: JobState) -> &'static str {
     }
 }
 
-/// One value of a trend, as a chart shows it: in seconds, or as a number.
+/// One value of a trend, as a chart shows it: in seconds or as a number.
 struct Series {
     title: &'static str,
     class: &'static str,
@@ -219,7 +219,7 @@ impl Series {
         }
     }
 
-    /// The chart in words.
+    /// A description of the chart.
     fn description(&self, window: &Window, peak: f64, has_gap: bool) -> String {
         let highest = format!("Highest in the last {}: {}.", window.name, self.shown(peak));
         let now = self.now.map_or_else(
@@ -227,7 +227,7 @@ impl Series {
             |now| format!(" Now: {}.", self.shown(now)),
         );
         let objective = self.objective.map(|most| format!(" Objective: at most {}.", self.shown(most)));
-        let gap = if has_gap { " The line is interrupted where nothing could be said." } else { "" };
+        let gap = if has_gap { " The line is interrupted where there was no sample." } else { "" };
         format!("{highest}{now}{}{gap}", objective.unwrap_or_default())
     }
 

@@ -1,4 +1,4 @@
-//! A run log on the page: its last runs, what they say together, and its steps.
+//! Run logs on the page: the last runs, a summary of them, and the steps.
 
 use serde::Serialize;
 
@@ -9,13 +9,13 @@ use crate::config::{Outcome, OutcomeWord};
 use crate::state::recent::{Run, Runs};
 use crate::state::{RunLogState, RunSummary, StepState};
 
-/// The most runs in the table that says in words what the strip shows.
+/// The maximum number of rows in the table of the last runs.
 const MOST_ROWS: usize = 12;
 
-/// The width of the place of one run in the chart; it is as wide as there are places.
+/// The width of one run in the chart.
 const PLACE: usize = 10;
 
-/// The height of the durations and of the strip below them, in units of the chart.
+/// The heights of the durations and of the outcomes below them, in units of the chart.
 const DURATIONS: u64 = 60;
 const STRIP: u64 = 16;
 
@@ -28,25 +28,25 @@ pub(super) struct RunLogView {
     /// `None` while no run was read.
     pub(super) runs: Option<RunsFigure>,
     pub(super) steps: Vec<StepRow>,
-    /// What the entries are called: runs, or rows of a log that has no step for the whole run.
+    /// The word for the entries: runs, or rows if no step stands for the whole run.
     pub(super) entries: &'static str,
 }
 
-/// The last runs: bars of their durations, and below each its outcome.
+/// The last runs: a bar for each duration, and the outcome below it.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct RunsFigure {
     pub(super) id: String,
     pub(super) width: usize,
     pub(super) height: u64,
     pub(super) bars: Vec<Bar>,
-    /// How many there are, and the longest duration.
+    /// Their number; the note has the longest duration.
     pub(super) title: String,
     pub(super) note: String,
-    /// The chart in words.
+    /// A description of the chart.
     pub(super) description: String,
     /// Each outcome with its count.
     pub(super) legend: Vec<Outcomes>,
-    /// When the first and the last of them began.
+    /// The starts of the first and the last of them.
     pub(super) from: Option<Moment>,
     pub(super) until: Option<Moment>,
     /// The newest first.
@@ -57,29 +57,29 @@ pub(super) struct RunsFigure {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Bar {
     pub(super) x: usize,
-    /// The duration's upper edge and height; 0 high without a duration.
+    /// The upper edge and the height of the duration; the height is 0 without one.
     pub(super) y: u64,
     pub(super) height: u64,
     pub(super) outcome: &'static str,
 }
 
-/// How many of the runs ended in one way.
+/// The number of runs with one outcome.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Outcomes {
     pub(super) outcome: &'static str,
     pub(super) count: usize,
 }
 
-/// One run in words.
+/// One run in the table.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct RunRow {
     pub(super) start: Option<Moment>,
     pub(super) outcome: &'static str,
-    /// Empty for one that did not run.
+    /// Empty for a skipped run.
     pub(super) duration: String,
 }
 
-/// One step: counters, and when it last ran.
+/// One step: its counters, and its last run.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct StepRow {
     pub(super) name: String,
@@ -88,12 +88,12 @@ pub(super) struct StepRow {
     pub(super) mean: String,
     pub(super) last_start: Option<Moment>,
     pub(super) last_success: Option<Moment>,
-    /// Set while it runs.
+    /// How long it has been running; empty when it is not.
     pub(super) running: String,
 }
 
-/// The view of a run log. `database_ms` is the database's clock now; `None` while the values of the log
-/// are withdrawn, and then only what was counted and what was read is shown.
+/// The view of a run log. `database_ms` is the database's clock now; while the values of the log are
+/// withdrawn it is `None`, and only counters and past runs are shown.
 pub(super) fn view(
     name: &str,
     log: &RunLogState,
@@ -136,7 +136,7 @@ fn moment(at_ms: Option<i64>, now_ms: Option<i64>) -> Option<Moment> {
     Some(Moment::new(at_ms?, now_ms?))
 }
 
-/// The end of the newest run that went well; of the newest row, where no step stands for the run.
+/// The end of the newest successful run, or of the newest successful row if no step stands for the run.
 pub(super) fn last_success_ms(log: &RunLogState) -> Option<i64> {
     match &log.overall.run_step {
         Some(run_step) => log.log.series.get(run_step)?.last_success_ms,
@@ -215,7 +215,7 @@ fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<R
     let (first, last) = (runs.iter().next()?, runs.iter().next_back()?);
     let bar = |(place, run): (usize, &Run)| {
         let height = match (run.duration_ms, longest) {
-            // One that took no time can still be seen.
+            // A run of no duration stays visible.
             (Some(duration), Some(longest)) => {
                 duration.saturating_mul(DURATIONS).checked_div(longest).unwrap_or(0).max(1)
             }

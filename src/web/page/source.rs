@@ -1,10 +1,10 @@
-//! A source on the page: whether it answers, its targets, and how sampling them goes.
+//! Sources on the page: status, targets, and sampling.
 
 use serde::Serialize;
 
+use super::Now;
 use super::chart::Window;
 use super::elements::{Fact, Ids};
-use super::now::Now;
 use super::objectives::{self, Measured};
 use super::quantity::{Moment, count, kind, seconds, span, span_ms, visible};
 use super::queue::{self, ChartTime, QueueView};
@@ -19,20 +19,20 @@ pub(super) struct SourceView {
     pub(super) name: String,
     /// `up`, `down` or `not asked yet`.
     pub(super) status: &'static str,
-    /// The class that colours the word.
+    /// The CSS class of its colour.
     pub(super) status_class: &'static str,
     pub(super) facts: Vec<Fact>,
     pub(super) queues: Vec<TargetView<Vec<QueueView>>>,
     pub(super) run_logs: Vec<TargetView<RunLogView>>,
     pub(super) counts: Vec<CountsView>,
     pub(super) sampling: Vec<SamplingRow>,
-    /// The last errors, those that say the same taken together.
+    /// The last errors; equal ones are combined.
     pub(super) errors: Vec<ErrorView>,
-    /// Every reason for which a sample of this source failed.
+    /// The reasons for which samples of this source have failed.
     pub(super) reasons: Vec<ReasonView>,
 }
 
-/// A target, and why its values are not shown, if they are not.
+/// A target, and why its values are withdrawn; empty if they are not.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct TargetView<T> {
     pub(super) name: String,
@@ -65,7 +65,7 @@ pub(super) struct CellView {
     pub(super) time: Option<Moment>,
 }
 
-/// How sampling a target goes.
+/// The samples of one target.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct SamplingRow {
     pub(super) kind: String,
@@ -73,7 +73,7 @@ pub(super) struct SamplingRow {
     pub(super) good: String,
     pub(super) last_good: Option<Moment>,
     pub(super) failed: String,
-    /// The failed ones by reason.
+    /// The failed samples by reason.
     pub(super) by_reason: String,
 }
 
@@ -81,14 +81,14 @@ pub(super) struct SamplingRow {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ErrorView {
     pub(super) reason: &'static str,
-    /// The server's words, or where to find them.
+    /// The server's message, or where to find it.
     pub(super) message: String,
-    /// When it was last seen.
+    /// When it last occurred.
     pub(super) at: Moment,
     pub(super) targets: String,
 }
 
-/// A reason in plain words.
+/// A reason explained.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ReasonView {
     pub(super) reason: &'static str,
@@ -96,7 +96,7 @@ pub(super) struct ReasonView {
     pub(super) remedy: &'static str,
 }
 
-/// The database's clock now, as far as the last sample tells.
+/// The database's clock now, by the skew in the last sample.
 pub(super) fn database_ms(source: &SourceState, now: Now) -> i64 {
     now.unix_ms.saturating_add(source.clock_skew_ms.unwrap_or(0))
 }
@@ -185,7 +185,7 @@ impl Measured for SourceState {
     }
 }
 
-/// Why the values of a target are not shown.
+/// Why the values of a target are withdrawn; empty if they are not.
 fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
     if is_fresh {
         return String::new();
@@ -193,10 +193,10 @@ fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
     match target.sampling.last_good {
         Some(at) => {
             let age = span(now.monotonic.saturating_sub(at));
-            format!("No numbers: the last good sample is {age} old, and would no longer be true.")
+            format!("No numbers: the last good sample is {age} old, too old to be true.")
         }
         None if target.sampling.failed_in_a_row > 0 => "No numbers: there is no good sample yet.".to_owned(),
-        None => "The first sample is still to be taken.".to_owned(),
+        None => "No sample has been taken yet.".to_owned(),
     }
 }
 
@@ -271,15 +271,15 @@ fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
         .collect()
 }
 
-/// A target within its source.
+/// The kind and name of a target.
 pub(super) fn target_name(target: &TargetState) -> String {
     format!("{} {}", kind(target.label()), visible(&target.name))
 }
 
-/// What the server said.
+/// The server's message.
 pub(super) fn message(error: &LastError) -> String {
     error.message.as_deref().map_or_else(
-        || "The words are in the exporter's log only, because they can quote a row.".to_owned(),
+        || "The message is only in the exporter's log, because it can quote a row.".to_owned(),
         visible,
     )
 }
@@ -299,7 +299,7 @@ fn reasons(source: &SourceState) -> Vec<ReasonView> {
         .collect()
 }
 
-/// How long a source has had no good sample, in words, for a target that has had one.
+/// The age of the last good sample of a target, if it had one.
 pub(super) fn age_of(target: &TargetState, now: Now) -> Option<String> {
     let at = target.sampling.last_good?;
     Some(span_ms(u64::try_from(now.monotonic.saturating_sub(at).as_millis()).unwrap_or(u64::MAX)))

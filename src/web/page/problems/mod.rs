@@ -6,7 +6,7 @@ mod sampling;
 
 use serde::Serialize;
 
-use super::now::Now;
+use super::Now;
 use super::objectives;
 use super::quantity::{counted, kind, since, span, visible};
 use super::run_log::RunLogAt;

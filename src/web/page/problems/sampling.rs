@@ -1,16 +1,16 @@
-//! What needs a person about sampling: a database that does not answer, targets that cannot be read.
+//! Sampling problems: databases that do not answer, and targets that cannot be read.
 
 use super::{Problem, Severity, subject};
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetState};
-use crate::web::page::now::Now;
+use crate::web::page::Now;
 use crate::web::page::objectives;
 use crate::web::page::quantity::{counted, visible};
 use crate::web::page::source::{age_of, message, target_name};
 
 pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Problem> {
     let mut problems = Vec::new();
-    // One cause that stands in the way of many targets is said once.
+    // A cause that affects many targets is reported once.
     for reason in Reason::ALL {
         let failing: Vec<&TargetState> =
             source.targets.iter().filter(|target| fails_with(target, reason)).collect();
@@ -23,11 +23,11 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
         let dropped = dropped(target);
         if dropped > 0 {
             let what = format!(
-                "The table has more values of a label than max_label_values; {} one was exported as other.",
+                "The table has more values of a label than max_label_values; a value was exported as other {}.",
                 counted(dropped, "time", "times")
             );
             problems.push(Problem::new(Severity::Notice, subject(source, target, &target.name), what).remedy(
-                "Look whether the column is meant to be a label: a value for each job or customer is too many. Else raise \
+                "Check whether the column is meant to be a label: a value for each job or customer is too many. Otherwise raise \
                  max_label_values.",
             ));
         }
@@ -38,7 +38,7 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
     problems
 }
 
-/// Targets whose turn does not come in time.
+/// Targets that are not sampled in time, without an error.
 fn silence(source: &SourceState, state: &State, now: Now) -> Option<Problem> {
     let is_silent = |target: &&TargetState| {
         let sampling = &target.sampling;
@@ -54,7 +54,7 @@ fn silence(source: &SourceState, state: &State, now: Now) -> Option<Problem> {
         names.join(", ")
     );
     Some(Problem::new(Severity::Problem, visible(&source.name), what).remedy(
-        "The targets of a source are sampled one after the other: look which of them takes long \
+        "The targets of a source are sampled one after the other: check which of them takes long \
          (sqlqueue_sample_duration_seconds), and at the load on this machine. Then raise stale_after or \
          sample_interval, or make a second source of the same database.",
     ))

@@ -222,8 +222,8 @@ fn label_values_that_are_too_many() {
     if let TargetData::Queue(queue) = &mut world.state.sources[0].targets[JOBS].data {
         queue.labels.dropped = 2;
     }
-    let expected = "notice: queue jobs of db: The table has more values of a label than max_label_values; 2 times one was \
-                    exported as other.";
+    let expected = "notice: queue jobs of db: The table has more values of a label than max_label_values; a value was exported as \
+                    other 2 times.";
     assert_eq!(problems(&world), [expected]);
 }
 
