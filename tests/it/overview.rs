@@ -1,5 +1,4 @@
-//! The pages for people, on real rows. What they look like is for the unit tests and for the step
-//! `browser` of tests/run.
+//! The status page on real rows. Unit tests and the step `browser` of tests/run check how it looks.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Page elements: the values that templates render.
 
+use minijinja::Value;
+use minijinja::value::Serde;
 use serde::Serialize;
-
-use super::chart::Line;
 
 /// A generator of HTML ids for one page.
 #[derive(Debug, Default)]
@@ -61,18 +61,8 @@ impl Fact {
     }
 }
 
-/// A chart with its captions.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Figure {
-    pub(super) id: String,
-    pub(super) class: &'static str,
-    pub(super) title: String,
-    pub(super) note: String,
-    /// A description of the chart.
-    pub(super) description: String,
-    pub(super) line: Line,
-    /// The height of the line of the objective, if it is drawn.
-    pub(super) objective_y: Option<String>,
-    pub(super) window: &'static str,
-    pub(super) since: &'static str,
+impl From<Fact> for Value {
+    fn from(fact: Fact) -> Self {
+        Self::from(Serde(fact))
+    }
 }

@@ -20,14 +20,12 @@ use aws_lc_rs::digest;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::Serialize;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 
 use self::chart::Window;
 use self::elements::Ids;
 use self::problems::{Problem, Severity};
 use self::quantity::{Moment, counted};
-use self::source::SourceView;
 use super::Page;
 use crate::state::{State, TargetData};
 
@@ -78,50 +76,28 @@ pub struct PageError {
 }
 
 /// The content of a page, taken out of the state and ready to be rendered.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Prepared {
-    style: &'static str,
-    version: &'static str,
-    /// The address of the metrics: relative, as all addresses on a page are.
-    metrics: String,
-    now: Moment,
-    #[serde(flatten)]
-    content: Content,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Content {
-    Overview(Box<Overview>),
-    Configuration { yaml: String },
-}
-
-#[derive(Debug, PartialEq, Serialize)]
-struct Overview {
-    verdict: String,
-    /// The CSS class of its colour.
-    verdict_class: &'static str,
-    problems: Vec<Problem>,
-    sources: Vec<SourceView>,
-    config_read: Moment,
-    /// When the state was last saved; `None` when it is not kept.
-    saved: Option<Option<Moment>>,
+    template: &'static str,
+    content: Value,
 }
 
 /// Takes the content of a page out of the state. `telemetry_path` is the path of the metrics.
 #[must_use]
 pub fn prepare(page: Page, state: &State, now: Now, telemetry_path: &str) -> Prepared {
-    Prepared {
-        style: STYLE,
-        version: env!("CARGO_PKG_VERSION"),
-        // The dot keeps the link valid behind the path prefix of a proxy.
-        metrics: format!(".{telemetry_path}"),
-        now: Moment::new(now.unix_ms, now.unix_ms),
-        content: match page {
-            Page::Overview => Content::Overview(Box::new(overview(state, now))),
-            Page::Configuration => Content::Configuration { yaml: state.config_yaml.clone() },
-        },
-    }
+    let (template, content) = match page {
+        Page::Overview => ("overview.html", overview(state, now)),
+        Page::Configuration => ("config.html", context!(yaml => state.config_yaml.clone())),
+    };
+    let content = context! {
+        style => STYLE,
+        version => env!("CARGO_PKG_VERSION"),
+        // Relative, as all addresses on a page are: the dot keeps it valid behind the path prefix of a proxy.
+        metrics => format!(".{telemetry_path}"),
+        now => Moment::new(now.unix_ms, now.unix_ms),
+        ..content
+    };
+    Prepared { template, content }
 }
 
 impl Prepared {
@@ -130,13 +106,10 @@ impl Prepared {
     /// # Errors
     /// [`PageError`], when a shipped template is broken.
     pub fn render(&self) -> Result<String, PageError> {
-        let template = match self.content {
-            Content::Overview(_) => "overview.html",
-            Content::Configuration { .. } => "config.html",
-        };
+        let template = self.template;
         TEMPLATES
             .get_template(template)
-            .and_then(|found| found.render(Serde(self)))
+            .and_then(|found| found.render(self.content.clone()))
             .map_err(|error| PageError { template, message: format!("{error:#}") })
     }
 }
@@ -153,22 +126,21 @@ pub(super) fn content_security_policy() -> &'static str {
     &POLICY
 }
 
-fn overview(state: &State, now: Now) -> Overview {
+fn overview(state: &State, now: Now) -> Value {
     let problems = problems::all(state, now);
     let window = Window::new(now.monotonic, oldest_point(state));
     let mut ids = Ids::default();
     let (verdict, verdict_class) = verdict(state, &problems);
-    Overview {
+    let sources = state.sources.iter().map(|source| source::view(source, state, now, &window, &mut ids));
+    let moment = |at_ms| Moment::new(at_ms, now.unix_ms);
+    context! {
         verdict,
         verdict_class,
-        problems,
-        sources: state
-            .sources
-            .iter()
-            .map(|source| source::view(source, state, now, &window, &mut ids))
-            .collect(),
-        config_read: Moment::new(state.config.last_success_ms, now.unix_ms),
-        saved: state.saving.map(|saving| saving.last_success_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms))),
+        problems => Value::from(Serde(problems)),
+        sources => sources.collect::<Vec<_>>(),
+        config_read => moment(state.config.last_success_ms),
+        has_state_file => state.saving.is_some(),
+        saved => state.saving.and_then(|saving| saving.last_success_ms).map(moment),
     }
 }
 

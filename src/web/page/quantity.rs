@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use minijinja::Value;
+use minijinja::value::Serde;
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -39,6 +41,12 @@ impl Moment {
             format!("{} ago", span(apart))
         };
         Self { datetime, text, ago }
+    }
+}
+
+impl From<Moment> for Value {
+    fn from(moment: Moment) -> Self {
+        Self::from(Serde(moment))
     }
 }
 

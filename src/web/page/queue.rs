@@ -2,26 +2,16 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use minijinja::{Value, context};
 
 use super::chart::{self, Window};
-use super::elements::{Fact, Figure, Ids};
+use super::elements::{Fact, Ids};
 use super::objectives::{self, Measured};
 use super::quantity::{self, count, counted, number, seconds, span_ms, visible};
 use crate::config::QueueObjectives;
 use crate::sample::{JobState, QueueFacts};
 use crate::state::QueueState;
 use crate::state::recent::{Point, Trend};
-
-/// One queue.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct QueueView {
-    pub(super) id: String,
-    pub(super) name: String,
-    /// Empty while the values are withdrawn.
-    pub(super) facts: Vec<Fact>,
-    pub(super) charts: Vec<Figure>,
-}
 
 /// The period of a chart, and the end of its line.
 #[derive(Debug, Clone, Copy)]
@@ -34,12 +24,7 @@ pub(super) struct ChartTime<'a> {
 
 /// The queues of a target: those of its last sample, or, while that is withdrawn, those of the recent past
 /// without their numbers.
-pub(super) fn views(
-    target_name: &str,
-    queue: &QueueState,
-    time: ChartTime<'_>,
-    ids: &mut Ids,
-) -> Vec<QueueView> {
+pub(super) fn views(target_name: &str, queue: &QueueState, time: ChartTime<'_>, ids: &mut Ids) -> Vec<Value> {
     let is_fresh = time.until.is_some();
     let names: Vec<&str> = if !queue.labelled {
         vec![target_name]
@@ -50,11 +35,11 @@ pub(super) fn views(
     };
     let view = |name: &str| {
         let facts = queue.queues.get(name).filter(|_| is_fresh);
-        QueueView {
-            id: ids.next(),
-            name: visible(name),
-            facts: facts.map(|facts| self::facts(facts, &queue.objectives)).unwrap_or_default(),
-            charts: queue
+        context! {
+            id => ids.next(),
+            name => visible(name),
+            facts => facts.map(|facts| self::facts(facts, &queue.objectives)).unwrap_or_default(),
+            charts => queue
                 .trends
                 .get(name)
                 .map(|trend| charts(trend, facts, &queue.objectives, time, ids))
@@ -174,7 +159,7 @@ fn charts(
     objectives: &QueueObjectives,
     time: ChartTime<'_>,
     ids: &mut Ids,
-) -> Vec<Figure> {
+) -> Vec<Value> {
     let ready = Series {
         title: "Ready",
         class: "ready",
@@ -197,7 +182,7 @@ fn charts(
 }
 
 impl Series {
-    fn figure(&self, trend: &Trend, time: ChartTime<'_>, ids: &mut Ids) -> Figure {
+    fn figure(&self, trend: &Trend, time: ChartTime<'_>, ids: &mut Ids) -> Value {
         let Self { title, class, value, objective, .. } = *self;
         let peak = trend.points().filter_map(value).fold(0.0, f64::max);
         // An objective far above every value would flatten the line: the description has it instead.
@@ -206,16 +191,17 @@ impl Series {
         let top = if highest > 0.0 { highest * 1.05 } else { 1.0 };
         let ChartTime { window, stale_after, until } = time;
         let line = chart::line(trend, window, stale_after, until, top, value);
-        Figure {
-            id: ids.next(),
+        context! {
+            id => ids.next(),
             class,
-            title: title.to_owned(),
-            note: format!("highest {}", self.shown(peak)),
-            description: self.description(window, peak, line.has_gap),
-            line,
-            objective_y: drawn.map(|objective| format!("{:.1}", chart::height_of(objective, top))),
-            window: window.name,
-            since: window.length_name,
+            title => title.to_owned(),
+            note => format!("highest {}", self.shown(peak)),
+            description => self.description(window, peak, line.has_gap),
+            area => line.area,
+            line => line.line,
+            objective_y => drawn.map(|objective| format!("{:.1}", chart::height_of(objective, top))),
+            window => window.name,
+            since => window.length_name,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Run logs on the page: the last runs, a summary of them, and the steps.
 
-use serde::Serialize;
+use minijinja::{Value, context};
 
 use super::elements::{Fact, Ids};
 use super::objectives::{self, Measured};
@@ -19,79 +19,6 @@ const PLACE: usize = 10;
 const DURATIONS: u64 = 60;
 const STRIP: u64 = 16;
 
-/// One run log.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct RunLogView {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) facts: Vec<Fact>,
-    /// `None` while no run was read.
-    pub(super) runs: Option<RunsFigure>,
-    pub(super) steps: Vec<StepRow>,
-    /// The word for the entries: runs, or rows if no step stands for the whole run.
-    pub(super) entries: &'static str,
-}
-
-/// The last runs: a bar for each duration, and the outcome below it.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct RunsFigure {
-    pub(super) id: String,
-    pub(super) width: usize,
-    pub(super) height: u64,
-    pub(super) bars: Vec<Bar>,
-    /// Their number; the note has the longest duration.
-    pub(super) title: String,
-    pub(super) note: String,
-    /// A description of the chart.
-    pub(super) description: String,
-    /// Each outcome with its count.
-    pub(super) legend: Vec<Outcomes>,
-    /// The starts of the first and the last of them.
-    pub(super) from: Option<Moment>,
-    pub(super) until: Option<Moment>,
-    /// The newest first.
-    pub(super) rows: Vec<RunRow>,
-}
-
-/// One run in the chart.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Bar {
-    pub(super) x: usize,
-    /// The upper edge and the height of the duration; the height is 0 without one.
-    pub(super) y: u64,
-    pub(super) height: u64,
-    pub(super) outcome: &'static str,
-}
-
-/// The number of runs with one outcome.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Outcomes {
-    pub(super) outcome: &'static str,
-    pub(super) count: usize,
-}
-
-/// One run in the table.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct RunRow {
-    pub(super) start: Option<Moment>,
-    pub(super) outcome: &'static str,
-    /// Empty for a skipped run.
-    pub(super) duration: String,
-}
-
-/// One step: its counters, and its last run.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct StepRow {
-    pub(super) name: String,
-    /// Rows by outcome, in the order of [`Outcome::ALL`].
-    pub(super) counts: Vec<String>,
-    pub(super) mean: String,
-    pub(super) last_start: Option<Moment>,
-    pub(super) last_success: Option<Moment>,
-    /// How long it has been running; empty when it is not.
-    pub(super) running: String,
-}
-
 /// The view of a run log. `database_ms` is the database's clock now; while the values of the log are
 /// withdrawn it is `None`, and only counters and past runs are shown.
 pub(super) fn view(
@@ -100,27 +27,29 @@ pub(super) fn view(
     database_ms: Option<i64>,
     clock_ms: i64,
     ids: &mut Ids,
-) -> RunLogView {
+) -> Value {
     let running: Vec<(&str, u64)> = log.in_progress_ms().filter(|(_, ms)| *ms > 0).collect();
-    let step = |(name, step): (&String, &StepState)| StepRow {
-        name: visible(name),
-        counts: Outcome::ALL.iter().map(|outcome| count(of(step, *outcome))).collect(),
-        mean: mean(step).map(span_ms).unwrap_or_default(),
-        last_start: moment(step.last_start_ms, database_ms),
-        last_success: moment(step.last_success_ms, database_ms),
-        running: running
-            .iter()
-            .find(|(running, _)| running == name && database_ms.is_some())
-            .map(|(_, ms)| span_ms(*ms))
-            .unwrap_or_default(),
+    let step = |(name, step): (&String, &StepState)| {
+        context! {
+            name => visible(name),
+            counts => Outcome::ALL.iter().map(|outcome| count(of(step, *outcome))).collect::<Vec<_>>(),
+            mean => mean(step).map(span_ms).unwrap_or_default(),
+            last_start => moment(step.last_start_ms, database_ms),
+            last_success => moment(step.last_success_ms, database_ms),
+            running => running
+                .iter()
+                .find(|(running, _)| running == name && database_ms.is_some())
+                .map(|(_, ms)| span_ms(*ms))
+                .unwrap_or_default(),
+        }
     };
-    RunLogView {
-        id: ids.next(),
-        name: visible(name),
-        facts: database_ms.map(|now_ms| facts(log, now_ms)).unwrap_or_default(),
-        runs: figure(&log.overall.runs, clock_ms, log.overall.run_step.is_some(), ids),
-        steps: log.log.series.iter().map(step).collect(),
-        entries: if log.overall.run_step.is_some() { "runs" } else { "rows" },
+    context! {
+        id => ids.next(),
+        name => visible(name),
+        facts => database_ms.map(|now_ms| facts(log, now_ms)).unwrap_or_default(),
+        runs => figure(&log.overall.runs, clock_ms, log.overall.run_step.is_some(), ids),
+        steps => log.log.series.iter().map(step).collect::<Vec<_>>(),
+        entries => if log.overall.run_step.is_some() { "runs" } else { "rows" },
     }
 }
 
@@ -210,7 +139,7 @@ fn facts(log: &RunLogState, now_ms: i64) -> Vec<Fact> {
     [Some(success.large()), skips.map(Fact::large), lock, oldest].into_iter().flatten().collect()
 }
 
-fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<RunsFigure> {
+fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<Value> {
     let longest = runs.iter().filter_map(|run| run.duration_ms).max();
     let (first, last) = (runs.iter().next()?, runs.iter().next_back()?);
     let bar = |(place, run): (usize, &Run)| {
@@ -221,48 +150,44 @@ fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<R
             }
             _ => 0,
         };
-        Bar { x: place * PLACE, y: DURATIONS.saturating_sub(height), height, outcome: run.outcome.as_str() }
+        context! { x => place * PLACE, y => DURATIONS.saturating_sub(height), height, outcome => run.outcome.as_str() }
     };
-    let legend: Vec<Outcomes> = Outcome::ALL
-        .iter()
-        .map(|outcome| Outcomes {
-            outcome: outcome.as_str(),
-            count: runs.iter().filter(|run| run.outcome == *outcome).count(),
-        })
-        .collect();
+    let number_of = |outcome: &Outcome| runs.iter().filter(|run| run.outcome == *outcome).count();
+    let legend: Vec<(&str, usize)> =
+        Outcome::ALL.iter().map(|outcome| (outcome.as_str(), number_of(outcome))).collect();
     let number = u64::try_from(runs.iter().len()).unwrap_or(u64::MAX);
     let (singular, plural) = if are_runs { ("run", "runs") } else { ("row", "rows") };
     let counts: Vec<String> = legend
         .iter()
-        .filter(|outcome| outcome.count > 0)
-        .map(|outcome| format!("{} {}", outcome.count, outcome.outcome))
+        .filter(|(_, count)| *count > 0)
+        .map(|(outcome, count)| format!("{count} {outcome}"))
         .collect();
     let longest = longest.map(span_ms);
     let note =
         longest.as_ref().map_or_else(|| "no durations".to_owned(), |longest| format!("longest {longest}"));
-    Some(RunsFigure {
-        id: ids.next(),
-        width: runs.iter().len() * PLACE,
-        height: DURATIONS + STRIP,
-        bars: runs.iter().enumerate().map(bar).collect(),
-        title: format!("Last {}", counted(number, singular, plural)),
-        description: format!(
+    Some(context! {
+        id => ids.next(),
+        width => runs.iter().len() * PLACE,
+        height => DURATIONS + STRIP,
+        bars => runs.iter().enumerate().map(bar).collect::<Vec<_>>(),
+        title => format!("Last {}", counted(number, singular, plural)),
+        description => format!(
             "Durations and outcomes, the oldest on the left: {}; {note}. The last one ended as {}.",
             counts.join(", "),
             last.outcome.as_str()
         ),
         note,
-        legend,
-        from: moment(first.start_ms, Some(clock_ms)),
-        until: moment(last.start_ms, Some(clock_ms)),
-        rows: runs.iter().rev().take(MOST_ROWS).map(|run| row(run, clock_ms)).collect(),
+        legend => legend.into_iter().map(|(outcome, count)| context!(outcome, count)).collect::<Vec<_>>(),
+        from => moment(first.start_ms, Some(clock_ms)),
+        until => moment(last.start_ms, Some(clock_ms)),
+        rows => runs.iter().rev().take(MOST_ROWS).map(|run| row(run, clock_ms)).collect::<Vec<_>>(),
     })
 }
 
-fn row(run: &Run, clock_ms: i64) -> RunRow {
-    RunRow {
-        start: moment(run.start_ms, Some(clock_ms)),
-        outcome: run.outcome.as_str(),
-        duration: run.duration_ms.map(span_ms).unwrap_or_default(),
+fn row(run: &Run, clock_ms: i64) -> Value {
+    context! {
+        start => moment(run.start_ms, Some(clock_ms)),
+        outcome => run.outcome.as_str(),
+        duration => run.duration_ms.map(span_ms).unwrap_or_default(),
     }
 }

@@ -1,135 +1,27 @@
 //! Sources on the page: status, targets, and sampling.
 
-use serde::Serialize;
+use minijinja::{Value, context};
 
 use super::Now;
 use super::chart::Window;
 use super::elements::{Fact, Ids};
 use super::objectives::{self, Measured};
 use super::quantity::{Moment, count, kind, seconds, span, span_ms, visible};
-use super::queue::{self, ChartTime, QueueView};
-use super::run_log::{self, RunLogView};
+use super::queue::{self, ChartTime};
+use super::run_log;
 use crate::source::Reason;
 use crate::state::{Cell, CountTable, LastError, Presentation, SourceState, State, TargetState};
-
-/// One source.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct SourceView {
-    pub(super) id: String,
-    pub(super) name: String,
-    /// `up`, `down` or `not asked yet`.
-    pub(super) status: &'static str,
-    /// The CSS class of its colour.
-    pub(super) status_class: &'static str,
-    pub(super) facts: Vec<Fact>,
-    pub(super) queues: Vec<TargetView<Vec<QueueView>>>,
-    pub(super) run_logs: Vec<TargetView<RunLogView>>,
-    pub(super) counts: Vec<CountsView>,
-    pub(super) sampling: Vec<SamplingRow>,
-    /// The last errors; equal ones are combined.
-    pub(super) errors: Vec<ErrorView>,
-    /// The reasons for which samples of this source have failed.
-    pub(super) reasons: Vec<ReasonView>,
-}
-
-/// A target, and why its values are withdrawn; empty if they are not.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct TargetView<T> {
-    pub(super) name: String,
-    pub(super) withdrawn: String,
-    pub(super) view: T,
-}
-
-/// Counters of all logs of one kind.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct CountsView {
-    pub(super) title: &'static str,
-    pub(super) caption: &'static str,
-    /// The headings of the columns, the first of which has the label values.
-    pub(super) columns: &'static [&'static str],
-    pub(super) rows: Vec<CountsRow>,
-}
-
-/// Counters of one label value.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct CountsRow {
-    pub(super) name: String,
-    pub(super) log: String,
-    pub(super) cells: Vec<CellView>,
-}
-
-/// A counter or a time; neither when there was none.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct CellView {
-    pub(super) count: Option<String>,
-    pub(super) time: Option<Moment>,
-}
-
-/// The samples of one target.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct SamplingRow {
-    pub(super) kind: String,
-    pub(super) name: String,
-    pub(super) good: String,
-    pub(super) last_good: Option<Moment>,
-    pub(super) failed: String,
-    /// The failed samples by reason.
-    pub(super) by_reason: String,
-}
-
-/// The last error of one or more targets.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct ErrorView {
-    pub(super) reason: &'static str,
-    /// The server's message, or where to find it.
-    pub(super) message: String,
-    /// When it last occurred.
-    pub(super) at: Moment,
-    pub(super) targets: String,
-}
-
-/// A reason explained.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct ReasonView {
-    pub(super) reason: &'static str,
-    pub(super) meaning: &'static str,
-    pub(super) remedy: &'static str,
-}
 
 /// The database's clock now, by the skew in the last sample.
 pub(super) fn database_ms(source: &SourceState, now: Now) -> i64 {
     now.unix_ms.saturating_add(source.clock_skew_ms.unwrap_or(0))
 }
 
-pub(super) fn view(
-    source: &SourceState,
-    state: &State,
-    now: Now,
-    window: &Window,
-    ids: &mut Ids,
-) -> SourceView {
+pub(super) fn view(source: &SourceState, state: &State, now: Now, window: &Window, ids: &mut Ids) -> Value {
     let clock_ms = database_ms(source, now);
-    let mut view = SourceView {
-        id: ids.next(),
-        name: visible(&source.name),
-        status: match source.up {
-            Some(true) => "up",
-            Some(false) => "down",
-            None => "not asked yet",
-        },
-        status_class: match source.up {
-            Some(true) => "good",
-            Some(false) => "bad",
-            None => "idle",
-        },
-        facts: facts(source, now),
-        queues: Vec::new(),
-        run_logs: Vec::new(),
-        counts: Vec::new(),
-        sampling: source.targets.iter().map(|target| sampling(target, now)).collect(),
-        errors: errors(source, now),
-        reasons: reasons(source),
-    };
+    let id = ids.next();
+    let (mut queues, mut run_logs) = (Vec::new(), Vec::new());
+    let mut counts: Vec<Counts> = Vec::new();
     for target in &source.targets {
         let is_fresh = target.is_fresh(now.monotonic, state.stale_after);
         let (name, withdrawn) = (visible(&target.name), withdrawn(target, is_fresh, now));
@@ -139,16 +31,46 @@ pub(super) fn view(
                 let until = is_fresh.then_some(now.monotonic);
                 let time = ChartTime { window, stale_after: state.stale_after, until };
                 let views = queue::views(&target.name, queue, time, ids);
-                view.queues.push(TargetView { name, withdrawn, view: views });
+                queues.push(context!(name, withdrawn, view => views));
             }
             Presentation::RunLog(log) => {
                 let log = run_log::view(&target.name, log, database_ms, clock_ms, ids);
-                view.run_logs.push(TargetView { name, withdrawn, view: log });
+                run_logs.push(context!(name, withdrawn, view => log));
             }
-            Presentation::Counts(table) => add_counts(&mut view.counts, &target.name, table, database_ms),
+            Presentation::Counts(table) => add_counts(&mut counts, &target.name, table, database_ms),
         }
     }
-    view
+    let (status, status_class) = match source.up {
+        Some(true) => ("up", "good"),
+        Some(false) => ("down", "bad"),
+        None => ("not asked yet", "idle"),
+    };
+    context! {
+        id,
+        name => visible(&source.name),
+        status,
+        status_class,
+        facts => facts(source, now),
+        queues,
+        run_logs,
+        counts => counts
+            .into_iter()
+            .map(|Counts { title, caption, columns, rows }| {
+                context!(title, caption, columns => columns.to_vec(), rows)
+            })
+            .collect::<Vec<_>>(),
+        sampling => source.targets.iter().map(|target| sampling(target, now)).collect::<Vec<_>>(),
+        errors => errors(source, now),
+        reasons => reasons(source),
+    }
+}
+
+/// The counters of all logs of one kind.
+struct Counts {
+    title: &'static str,
+    caption: &'static str,
+    columns: &'static [&'static str],
+    rows: Vec<Value>,
 }
 
 fn facts(source: &SourceState, now: Now) -> Vec<Fact> {
@@ -202,32 +124,32 @@ fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
 
 /// Adds the counters of a log to those of its kind. `database_ms` is the database's clock now; `None` while
 /// the values of the log are withdrawn, which hides times.
-fn add_counts(views: &mut Vec<CountsView>, log: &str, table: CountTable<'_>, database_ms: Option<i64>) {
+fn add_counts(views: &mut Vec<Counts>, log: &str, table: CountTable<'_>, database_ms: Option<i64>) {
     let CountTable { title, caption, columns, rows } = table;
     let cell = |cell| match cell {
-        Cell::Count(number) => {
-            CellView { count: Some(number.map_or_else(|| "not known".to_owned(), count)), time: None }
+        Cell::Count(number) => context!(count => number.map_or_else(|| "not known".to_owned(), count)),
+        Cell::Time(at_ms) => {
+            let at = at_ms.zip(database_ms);
+            context!(time => at.map(|(at_ms, now_ms)| Moment::new(at_ms, now_ms)))
         }
-        Cell::Time(at_ms) => CellView {
-            count: None,
-            time: at_ms.zip(database_ms).map(|(at_ms, now_ms)| Moment::new(at_ms, now_ms)),
-        },
     };
     if rows.is_empty() {
         return;
     }
-    let rows = rows.into_iter().map(|(name, cells)| CountsRow {
-        name: visible(name),
-        log: visible(log),
-        cells: cells.into_iter().map(cell).collect(),
+    let rows = rows.into_iter().map(|(name, cells)| {
+        context! {
+            name => visible(name),
+            log => visible(log),
+            cells => cells.into_iter().map(cell).collect::<Vec<_>>(),
+        }
     });
     match views.iter_mut().find(|view| view.title == title) {
         Some(view) => view.rows.extend(rows),
-        None => views.push(CountsView { title, caption, columns, rows: rows.collect() }),
+        None => views.push(Counts { title, caption, columns, rows: rows.collect() }),
     }
 }
 
-fn sampling(target: &TargetState, now: Now) -> SamplingRow {
+fn sampling(target: &TargetState, now: Now) -> Value {
     let sampling = &target.sampling;
     let failed: u64 = sampling.errors.values().sum();
     let by_reason: Vec<String> = sampling
@@ -236,17 +158,17 @@ fn sampling(target: &TargetState, now: Now) -> SamplingRow {
         .filter(|(_, failed)| **failed > 0)
         .map(|(reason, failed)| format!("{} {}", reason.as_str(), count(*failed)))
         .collect();
-    SamplingRow {
-        kind: kind(target.label()),
-        name: visible(&target.name),
-        good: count(sampling.samples),
-        last_good: sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
-        failed: count(failed),
-        by_reason: by_reason.join(", "),
+    context! {
+        kind => kind(target.label()),
+        name => visible(&target.name),
+        good => count(sampling.samples),
+        last_good => sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
+        failed => count(failed),
+        by_reason => by_reason.join(", "),
     }
 }
 
-fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
+fn errors(source: &SourceState, now: Now) -> Vec<Value> {
     let mut alike: Vec<(&LastError, i64, Vec<String>)> = Vec::new();
     for target in &source.targets {
         let Some(error) = &target.sampling.last_error else { continue };
@@ -262,11 +184,13 @@ fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
     }
     alike
         .into_iter()
-        .map(|(error, at_ms, names)| ErrorView {
-            reason: error.reason.as_str(),
-            message: message(error),
-            at: Moment::new(at_ms, now.unix_ms),
-            targets: names.join(", "),
+        .map(|(error, at_ms, names)| {
+            context! {
+                reason => error.reason.as_str(),
+                message => message(error),
+                at => Moment::new(at_ms, now.unix_ms),
+                targets => names.join(", "),
+            }
         })
         .collect()
 }
@@ -284,17 +208,19 @@ pub(super) fn message(error: &LastError) -> String {
     )
 }
 
-fn reasons(source: &SourceState) -> Vec<ReasonView> {
+fn reasons(source: &SourceState) -> Vec<Value> {
     let occurred = |reason: &Reason| {
         source.targets.iter().any(|target| target.sampling.errors.get(reason).is_some_and(|count| *count > 0))
     };
     Reason::ALL
         .into_iter()
         .filter(occurred)
-        .map(|reason| ReasonView {
-            reason: reason.as_str(),
-            meaning: reason.meaning(source.dialect),
-            remedy: reason.remedy(source.dialect),
+        .map(|reason| {
+            context! {
+                reason => reason.as_str(),
+                meaning => reason.meaning(source.dialect),
+                remedy => reason.remedy(source.dialect),
+            }
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use super::world::{EVENTS, JOBS, LABELLED, World, facts, run};
 use crate::config::{Outcome, OutcomeWord};
 use crate::sample::{JobState, QueueFacts};
 use crate::source::Reason;
-use crate::state::TargetData;
+use crate::state::{SavingState, TargetData};
 use crate::statement::Dialect;
 
 #[track_caller]
@@ -144,6 +144,16 @@ fn a_queue_that_has_no_rows_any_more_is_not_shown() {
         }),
     );
     assert_says(&world, "labelled The table has no rows to name a queue.");
+}
+
+#[test]
+fn the_footer_says_whether_the_state_is_saved() {
+    let mut world = World::sampled();
+    assert_says(&world, "No state file: counters end with the process.");
+    world.state.saving = Some(SavingState { successful: true, last_success_ms: None });
+    assert_says(&world, "State not saved yet.");
+    world.saved(true);
+    assert_says(&world, "State saved just now.");
 }
 
 #[test]
