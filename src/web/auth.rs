@@ -145,11 +145,8 @@ impl BasicAuth {
             context.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             context.update(part);
         }
-        let mut fingerprint = Fingerprint::default();
-        for (to, from) in fingerprint.iter_mut().zip(context.sign().as_ref()) {
-            *to = *from;
-        }
-        fingerprint
+        // SHA-256 always has this length.
+        context.sign().as_ref().try_into().unwrap_or_default()
     }
 }
 

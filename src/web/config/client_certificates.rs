@@ -18,8 +18,7 @@ use x509_cert::der::Decode as _;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
-/// Verifies that a client holds the key of its certificate, and the certificate itself as far as the policy
-/// demands.
+/// Verifies that a client holds the key of its certificate, and what else the policy demands.
 #[derive(Debug)]
 pub(super) struct ClientCertificates {
     /// Whether a client without a certificate is turned away.

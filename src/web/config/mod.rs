@@ -4,7 +4,6 @@
 //! Unsupported settings are refused by name: a file that asks for more protection must not be served with
 //! less.
 
-mod check;
 mod ciphers;
 mod client_auth;
 mod client_certificates;

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_said_for_machines_and_for_people() {
+    fn a_moment_is_readable_by_machines_and_by_people() {
         let moment = Moment::new(1_796_040_000_000, 1_796_040_005_900);
         assert_eq!(moment.datetime, "2026-11-30T12:00:00Z");
         assert_eq!(moment.text, "2026-11-30 12:00:00 UTC");

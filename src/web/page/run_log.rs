@@ -32,8 +32,8 @@ pub(super) fn view(
     let step = |(name, step): (&String, &StepState)| {
         context! {
             name => visible(name),
-            counts => Outcome::ALL.iter().map(|outcome| count(of(step, *outcome))).collect::<Vec<_>>(),
-            mean => mean(step).map(span_ms).unwrap_or_default(),
+            counts => Outcome::ALL.iter().map(|outcome| count(step.outcomes.get(outcome).copied().unwrap_or(0))).collect::<Vec<_>>(),
+            mean => step.duration.sum.checked_div(step.duration.count()).map(span_ms).unwrap_or_default(),
             last_start => moment(step.last_start_ms, database_ms),
             last_success => moment(step.last_success_ms, database_ms),
             running => running
@@ -51,14 +51,6 @@ pub(super) fn view(
         steps => log.log.series.iter().map(step).collect::<Vec<_>>(),
         entries => if log.overall.run_step.is_some() { "runs" } else { "rows" },
     }
-}
-
-fn of(step: &StepState, outcome: Outcome) -> u64 {
-    step.outcomes.get(&outcome).copied().unwrap_or(0)
-}
-
-fn mean(step: &StepState) -> Option<u64> {
-    step.duration.sum.checked_div(step.duration.count())
 }
 
 fn moment(at_ms: Option<i64>, now_ms: Option<i64>) -> Option<Moment> {

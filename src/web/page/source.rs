@@ -6,7 +6,7 @@ use super::Now;
 use super::chart::Window;
 use super::elements::{Fact, Ids};
 use super::objectives::{self, Measured};
-use super::quantity::{Moment, count, kind, seconds, span, span_ms, visible};
+use super::quantity::{Moment, count, kind, seconds, span, visible};
 use super::queue::{self, ChartTime};
 use super::run_log;
 use crate::source::Reason;
@@ -112,11 +112,8 @@ fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
     if is_fresh {
         return String::new();
     }
-    match target.sampling.last_good {
-        Some(at) => {
-            let age = span(now.monotonic.saturating_sub(at));
-            format!("No numbers: the last good sample is {age} old, too old to be true.")
-        }
+    match age_of(target, now) {
+        Some(age) => format!("No numbers: the last good sample is {age} old, too old to be true."),
         None if target.sampling.failed_in_a_row > 0 => "No numbers: there is no good sample yet.".to_owned(),
         None => "No sample has been taken yet.".to_owned(),
     }
@@ -227,6 +224,5 @@ fn reasons(source: &SourceState) -> Vec<Value> {
 
 /// The age of the last good sample of a target, if it had one.
 pub(super) fn age_of(target: &TargetState, now: Now) -> Option<String> {
-    let at = target.sampling.last_good?;
-    Some(span_ms(u64::try_from(now.monotonic.saturating_sub(at).as_millis()).unwrap_or(u64::MAX)))
+    target.sampling.last_good.map(|at| span(now.monotonic.saturating_sub(at)))
 }

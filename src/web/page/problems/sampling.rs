@@ -20,7 +20,7 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
     }
     problems.extend(silence(source, state, now));
     for target in &source.targets {
-        let dropped = dropped(target);
+        let dropped = target.data.labels().map_or(0, |labels| labels.dropped);
         if dropped > 0 {
             let what = format!(
                 "The table has more values of a label than max_label_values; a value was exported as other {}.",
@@ -74,12 +74,9 @@ fn failure(
     failing: &[&TargetState],
 ) -> Problem {
     let is_down = source.up == Some(false);
-    let is_withdrawn = |target: &&&TargetState| !target.is_fresh(now.monotonic, state.stale_after);
-    let severity = if is_down || failing.iter().any(|target| is_withdrawn(&target)) {
-        Severity::Problem
-    } else {
-        Severity::Notice
-    };
+    let is_withdrawn = |target: &&TargetState| !target.is_fresh(now.monotonic, state.stale_after);
+    let is_urgent = is_down || failing.iter().any(is_withdrawn);
+    let severity = if is_urgent { Severity::Problem } else { Severity::Notice };
     let names: Vec<String> = failing.iter().map(|target| target_name(target)).collect();
     let what = if is_down { "does not answer" } else { "cannot be sampled in full" };
     let age = match age_of(first, now) {
@@ -96,8 +93,4 @@ fn failure(
         detail: first.sampling.last_error.as_ref().map(message),
         ..Problem::new(severity, visible(&source.name), what).remedy(reason.remedy(source.dialect))
     }
-}
-
-fn dropped(target: &TargetState) -> u64 {
-    target.data.labels().map_or(0, |labels| labels.dropped)
 }
