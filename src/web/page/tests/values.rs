@@ -153,7 +153,7 @@ fn the_footer_says_whether_the_state_is_saved() {
     world.state.saving = Some(SavingState { successful: true, last_success_ms: None });
     assert_says(&world, "State not saved yet.");
     world.saved(true);
-    assert_says(&world, "State saved just now.");
+    assert_says(&world, "State saved just now .");
 }
 
 #[test]
