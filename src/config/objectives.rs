@@ -31,6 +31,8 @@ pub struct Objective {
     pub metric: &'static str,
     /// Whether it is a duration, in seconds; otherwise a number.
     pub is_duration: bool,
+    /// Whether the alert on it pages somebody; otherwise it files a ticket.
+    pub pages: bool,
     /// The HELP text of its metric: what it limits.
     pub help: &'static str,
     /// Why some targets cannot be held to it.
@@ -102,8 +104,8 @@ macro_rules! objectives {
         $Set:ident as $Form:ident in $list:ident {
             $(
                 #[doc = $help:literal]
-                $key:ident: $type:ty [$yaml:ty] in $range:expr, default $default:expr, needs $need:ident
-                    $(, metric $metric:literal)?;
+                $key:ident: $type:ty [$yaml:ty] in $range:expr, default $default:expr, needs $need:ident,
+                    pages $pages:literal $(, metric $metric:literal)?;
             )*
         }
     )*) => {
@@ -126,6 +128,7 @@ macro_rules! objectives {
                     key: stringify!($key),
                     metric: objectives!(@metric $key $($metric)?),
                     is_duration: <$type as ObjectiveValue>::IS_DURATION,
+                    pages: $pages,
                     help: concat!("Objective:", $help),
                     lacking: Observation::$need.lacking(),
                 },)*];
@@ -231,40 +234,46 @@ objectives! {
     /// The objectives of a queue; `None` for no objective, or where the table cannot be held to it.
     QueueObjectives as QueueObjectivesForm in queues {
         /// Maximum age of the oldest ready job.
-        max_ready_age: Duration [String] in AGES, default Duration::from_secs(15 * 60), needs ReadyAge;
+        max_ready_age: Duration [String] in AGES, default Duration::from_secs(15 * 60),
+            needs ReadyAge, pages true;
         /// Maximum time since the earliest of the lapsed leases lapsed.
-        max_expired_age: Duration [String] in AGES, default Duration::from_secs(5 * 60), needs LapsedLeases;
+        max_expired_age: Duration [String] in AGES, default Duration::from_secs(5 * 60),
+            needs LapsedLeases, pages true;
         /// Maximum number of attempts at an unfinished job.
-        max_attempts: u32 [Constant] in (1, 1_000_000), default 10, needs Attempts;
+        max_attempts: u32 [Constant] in (1, 1_000_000), default 10, needs Attempts, pages false;
         /// Maximum number of failed jobs in the table.
-        max_failed_jobs: u32 [Constant] in (0, 1_000_000_000), default 10, needs FailedJobs;
+        max_failed_jobs: u32 [Constant] in (0, 1_000_000_000), default 10, needs FailedJobs, pages false;
     }
     /// The objectives of an attempt log; `None` as for a queue.
     AttemptLogObjectives as AttemptLogObjectivesForm in attempt_logs {
         /// Maximum share of attempts that are lost with their lease.
-        max_lost_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs LostAttempts;
+        max_lost_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20),
+            needs LostAttempts, pages false;
     }
     /// The objectives of a run log; `None` as for a queue.
     RunLogObjectives as RunLogObjectivesForm in run_logs {
         /// Maximum time since the newest step began.
-        max_run_gap: Duration [String] in AGES, default HOUR, needs StepStart;
+        max_run_gap: Duration [String] in AGES, default HOUR, needs StepStart, pages true;
         /// Maximum number of runs skipped in a row.
-        max_consecutive_skips: u32 [Constant] in (0, 1_000_000), default 3, needs SkippedRuns;
+        max_consecutive_skips: u32 [Constant] in (0, 1_000_000), default 3, needs SkippedRuns, pages true;
         /// Maximum share of runs that are skipped.
-        max_skip_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs SkippedRuns;
+        max_skip_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20),
+            needs SkippedRuns, pages false;
         /// Maximum share of a step's rows that are errors.
-        max_error_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20), needs StepErrors;
+        max_error_ratio: Ratio [Constant] in SHARES, default Ratio::percent(20),
+            needs StepErrors, pages false;
         /// Maximum share of a step's rows that are warnings.
-        max_warning_ratio: Ratio [Constant] in SHARES, default Ratio::percent(50), needs StepWarnings;
+        max_warning_ratio: Ratio [Constant] in SHARES, default Ratio::percent(50),
+            needs StepWarnings, pages false;
         /// Maximum duration of a step, as a multiple of its own past duration.
-        max_slowdown: Ratio [Constant] in SLOWDOWNS, default Ratio::percent(300), needs StepDuration,
-            metric "max_slowdown_ratio";
+        max_slowdown: Ratio [Constant] in SLOWDOWNS, default Ratio::percent(300),
+            needs StepDuration, pages false, metric "max_slowdown_ratio";
         /// Maximum age of the oldest row of the run log.
-        max_log_age: Duration [String] in AGES, default DAY.saturating_mul(90), needs StepStart;
+        max_log_age: Duration [String] in AGES, default DAY.saturating_mul(90), needs StepStart, pages false;
     }
     /// The objectives of a source.
     SourceObjectives as SourceObjectivesForm in sources {
         /// Maximum difference between the database's clock and the exporter's, either way.
-        max_clock_skew: Duration [String] in AGES, default Duration::from_secs(30), needs Clocks;
+        max_clock_skew: Duration [String] in AGES, default Duration::from_secs(30), needs Clocks, pages false;
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use super::log::{LogKind, LogState};
+use super::log::{Cell, CountTable, LogKind, LogState, Presentation};
 use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome};
 use crate::sample::Attempt;
 
@@ -73,6 +73,22 @@ impl LogKind for AttemptLog {
             reclaims: self.outcome.can_be(AttemptOutcome::Lost),
         };
         Attempts { capabilities, objectives: self.objectives }
+    }
+
+    fn presentation(log: &LogState<Self>) -> Presentation<'_> {
+        let Capabilities { retries, reclaims, .. } = log.overall.capabilities;
+        let cells = |queue: &AttemptState| {
+            let outcome = |outcome| queue.outcomes.get(outcome).copied().unwrap_or(0);
+            let is_told = |outcome: &_| reclaims || *outcome != AttemptOutcome::Lost;
+            let outcomes = AttemptOutcome::ALL.iter().map(|it| is_told(it).then(|| outcome(it)));
+            outcomes.chain([retries.then_some(queue.retries)]).map(Cell::Count).collect()
+        };
+        Presentation::Counts(CountTable {
+            title: "Attempts",
+            caption: "Attempts that ended, by outcome",
+            columns: &["Queue", "ok", "error", "lost", "Retries"],
+            rows: log.log.series.iter().map(|(name, queue)| (name.as_str(), cells(queue))).collect(),
+        })
     }
 
     fn has_queue_label(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{LogKind, LogState};
+use super::log::{Cell, CountTable, LogKind, LogState, Presentation};
 use crate::config::ControlTable;
 use crate::sample::Notification;
 
@@ -23,6 +23,16 @@ pub struct KindState {
 impl LogKind for ControlTable {
     type Series = KindState;
     type Overall = ();
+
+    fn presentation(log: &LogState<Self>) -> Presentation<'_> {
+        let cells = |kind: &KindState| vec![Cell::Count(Some(kind.notifications)), Cell::Time(kind.last_ms)];
+        Presentation::Counts(CountTable {
+            title: "Notifications",
+            caption: "Notifications by kind",
+            columns: &["Kind", "Written", "Last"],
+            rows: log.log.series.iter().map(|(name, kind)| (name.as_str(), cells(kind))).collect(),
+        })
+    }
 
     fn declared(&self) -> Vec<&String> {
         self.kinds.iter().flatten().collect()

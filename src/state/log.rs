@@ -7,6 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
+use super::queue::QueueState;
+use super::run_log::RunLogState;
 use super::tail::{Progress, Reading, Stage, Tail, TailRow};
 use crate::sample::{Attempt, EnqueuedJob, LogSample, LogTable, Notification, StepEntry};
 use crate::statement::TailRequest;
@@ -60,6 +62,9 @@ pub trait LogKind: LogTable<Row: LogRow + Serialize + DeserializeOwned> + Sized 
     fn overall(&self) -> Self::Overall {
         Self::Overall::default()
     }
+
+    /// How the log is shown on the status page.
+    fn presentation(log: &LogState<Self>) -> Presentation<'_>;
 
     /// Whether the values of the label `queue` come from the table.
     fn has_queue_label(&self) -> bool {
@@ -137,6 +142,36 @@ impl<K: LogKind> LogState<K> {
         }
         progress
     }
+}
+
+/// How a target is shown on the status page.
+pub enum Presentation<'a> {
+    /// As queues.
+    Queue(&'a QueueState),
+    /// As a run log.
+    RunLog(&'a RunLogState),
+    /// As a table of counters.
+    Counts(CountTable<'a>),
+}
+
+/// The counters of a log, one row for each label value.
+pub struct CountTable<'a> {
+    /// The heading of all tables of this kind.
+    pub title: &'static str,
+    /// What is counted.
+    pub caption: &'static str,
+    /// The headings of the columns, the first of which has the label values.
+    pub columns: &'static [&'static str],
+    /// The label values with their cells.
+    pub rows: Vec<(&'a str, Vec<Cell>)>,
+}
+
+/// A cell of a [`CountTable`].
+pub enum Cell {
+    /// A counter; `None` when the table cannot tell.
+    Count(Option<u64>),
+    /// A time of the database's clock, in milliseconds since the epoch; `None` when there was none.
+    Time(Option<i64>),
 }
 
 /// A log's rows as counters: `S` holds those of one label value.

@@ -19,7 +19,7 @@ pub use control_table::{ControlTableState, KindState};
 pub use enqueue_log::EnqueueLogState;
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
-pub use log::{Log, LogKind, LogRow, LogState};
+pub use log::{Cell, CountTable, Log, LogKind, LogRow, LogState, Presentation};
 pub use native_buckets::NativeBuckets;
 pub use queue::QueueState;
 pub use reclaims::Reclaims;
@@ -138,6 +138,15 @@ macro_rules! target_data {
                 match self {
                     Self::Queue(_) => TargetKind::Queue,
                     $(Self::$Kind(_) => TargetKind::$Kind,)+
+                }
+            }
+
+            /// How the target is shown on the status page.
+            #[must_use]
+            pub fn presentation(&self) -> Presentation<'_> {
+                match self {
+                    Self::Queue(queue) => Presentation::Queue(queue),
+                    $(Self::$Kind(log) => $Kind::presentation(log),)+
                 }
             }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
-use super::log::{LogKind, LogState};
+use super::log::{LogKind, LogState, Presentation};
 use super::recent::Runs;
 use crate::config::{Outcome, RunLog, RunLogObjectives};
 use crate::sample::{LogSample, StepEntry};
@@ -103,6 +103,10 @@ impl LogKind for RunLog {
             objectives: self.objectives,
             ..RunSummary::default()
         }
+    }
+
+    fn presentation(log: &LogState<Self>) -> Presentation<'_> {
+        Presentation::RunLog(log)
     }
 
     /// The run's own step first, so that no bound can push it out.

@@ -1,4 +1,4 @@
-//! Who may see the pages: basic authentication against bcrypt hashes.
+//! Basic authentication against bcrypt hashes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -15,41 +15,42 @@ use tokio::sync::Semaphore;
 use super::config::WebUser;
 use crate::secret::Secret;
 
-/// Passwords verified at the same time; more logins wait for their turn. bcrypt is made to cost
-/// processor time, and a stranger must not take it from the samplers.
+/// The number of passwords that are verified at the same time; more logins wait. bcrypt is meant to cost
+/// processor time, which strangers must not take from the samplers.
 const CONCURRENT_VERIFICATIONS: usize = 2;
 
-/// Logins that are remembered. A user has one password, give or take what bcrypt cuts off.
+/// The number of logins that are remembered. Several passwords can be right for one user, because bcrypt
+/// ignores what exceeds 72 bytes.
 const REMEMBERED: usize = 64;
 
-/// Whether a password belongs to a bcrypt hash.
+/// Verifies a password against a bcrypt hash.
 type Verify = dyn Fn(&[u8], &str) -> bool + Send + Sync;
 
-/// What a login is known by without its password: an HMAC of it, under a key of this process.
+/// An HMAC of a login under a key of this process, by which it is remembered without its password.
 type Fingerprint = [u8; 32];
 
-/// The users, and the logins of theirs that were verified.
+/// The users, and their verified logins.
 pub(super) struct BasicAuth {
     users: BTreeMap<String, Secret>,
-    /// Drawn at the start: nobody else can compute a fingerprint, or foresee a decoy.
+    /// Random, so that nobody else can compute a fingerprint or predict a decoy.
     key: hmac::Key,
     verified: Arc<Verified>,
     turns: Arc<Semaphore>,
     verify: Arc<Verify>,
 }
 
-/// Logins that proved right; the last to do so comes last.
+/// Verified logins, the latest last.
 #[derive(Default)]
 struct Verified(Mutex<VecDeque<Fingerprint>>);
 
-/// A name with a password, as a client sent them.
+/// A name and a password, as a client sent them.
 struct Login {
     user: String,
     password: Vec<u8>,
 }
 
 impl BasicAuth {
-    /// Lets in these users and nobody else; everybody, `None`, when there are no users.
+    /// Admits only these users; `None` when there are none, and no login is needed.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl BasicAuth {
         Self::with_verifier(users, |password, hash| bcrypt::verify(password, hash).unwrap_or(false))
     }
 
-    /// The same with another way to verify a password, for tests to count.
+    /// [`BasicAuth::new`] with another verifier, for tests.
     pub(super) fn with_verifier(
         users: &[WebUser],
         verify: impl Fn(&[u8], &str) -> bool + Send + Sync + 'static,
@@ -77,8 +78,8 @@ impl BasicAuth {
         }))
     }
 
-    /// The same for other users: who was verified and is still there with the same hash stays so, and
-    /// the others wait for the same turns.
+    /// Replaces the users. Verified logins stay verified for users whose hash is unchanged, and
+    /// verifications still share one limit.
     pub(super) fn with_users(&self, users: &[WebUser]) -> Option<Self> {
         (!users.is_empty()).then(|| Self {
             users: by_name(users),
@@ -89,29 +90,29 @@ impl BasicAuth {
         })
     }
 
-    /// Whether the headers of a request hold the login of a user.
+    /// Whether the headers of a request contain the login of a user.
     pub(super) async fn admits(&self, headers: &HeaderMap) -> bool {
         let Some(login) = login(headers) else { return false };
-        // For a name that nobody has, some user's hash is computed all the same: how long an
-        // answer takes tells nothing of who exists.
+        // An unknown name is verified against the hash of some user, so that the time of a response does
+        // not reveal who exists.
         let known = self.users.get(&login.user);
         let Some(hash) = known.or_else(|| self.decoy(&login.user)) else { return false };
         let fingerprint = self.fingerprint(&login, hash);
         let is_known = known.is_some();
-        // A user that was taken out of the file may be remembered.
+        // A removed user may still be remembered, hence `is_known`.
         if is_known && self.verified.has(&fingerprint) {
             return true;
         }
-        // The semaphore is never closed. The permit goes along with the work, which goes on when
-        // the client hangs up.
+        // The task holds the permit, because it continues when the client disconnects. The semaphore is
+        // never closed.
         let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
-        // Another connection may have brought the same login while this one waited.
+        // Another connection may have verified the same login meanwhile.
         if is_known && self.verified.has(&fingerprint) {
             return true;
         }
         let (verify, hash, verified) = (Arc::clone(&self.verify), hash.clone(), Arc::clone(&self.verified));
         let task = tokio::task::spawn_blocking(move || {
-            // Given back last: whose turn is next finds what was remembered.
+            // Released last, so that the next in turn finds what was remembered.
             let _permit = permit;
             let admitted = verify(&login.password, hash.expose()) && is_known;
             if admitted {
@@ -120,13 +121,13 @@ impl BasicAuth {
             admitted
         });
         task.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "verifying a password was cut short");
+            tracing::error!(%error, "verifying a password was interrupted");
             false
         })
     }
 
-    /// The hash to compute for a name that nobody has: always the same user's for the same name,
-    /// as their costs may differ.
+    /// The hash to verify an unknown name against: always the same one for the same name, because their
+    /// costs may differ.
     fn decoy(&self, user: &str) -> Option<&Secret> {
         let tag = self.tag(&[b"decoy", user.as_bytes()]);
         let number = tag.iter().take(8).fold(0_usize, |number, byte| (number << 8) | usize::from(*byte));
@@ -140,15 +141,12 @@ impl BasicAuth {
     fn tag(&self, parts: &[&[u8]]) -> Fingerprint {
         let mut context = hmac::Context::with_key(&self.key);
         for part in parts {
-            // With the lengths, the parts cannot run into each other.
+            // The length separates a part from the next.
             context.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             context.update(part);
         }
-        let mut fingerprint = Fingerprint::default();
-        for (to, from) in fingerprint.iter_mut().zip(context.sign().as_ref()) {
-            *to = *from;
-        }
-        fingerprint
+        // SHA-256 always has this length.
+        context.sign().as_ref().try_into().unwrap_or_default()
     }
 }
 
@@ -179,7 +177,7 @@ impl fmt::Debug for BasicAuth {
     }
 }
 
-/// The login in the headers, if there is one that can be read.
+/// The login in the headers, if it is valid.
 fn login(headers: &HeaderMap) -> Option<Login> {
     let (scheme, encoded) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

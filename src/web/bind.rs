@@ -1,4 +1,4 @@
-//! Opening the sockets named by `--web.listen-address`.
+//! Listening sockets: the addresses of `--web.listen-address`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,10 +8,10 @@ use tokio::net::{TcpListener, lookup_host};
 /// Why an address cannot be listened on, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// There is not one address.
+    /// No address was given.
     #[error("no address to listen on: give one with --web.listen-address, for example :10433")]
     NoAddress,
-    /// It does not read as `[HOST]:PORT`.
+    /// The address is not of the form `[HOST]:PORT`.
     #[error(
         "cannot listen on `{address}`: {reason}; \
          --web.listen-address takes :10433, localhost:10433, 0.0.0.0:10433 or [::1]:10433"
@@ -22,76 +22,57 @@ pub enum BindError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// The host name is unknown.
-    #[error(
-        "cannot listen on `{address}`: the host name does not resolve ({source}); \
-         give an IP address of this machine with --web.listen-address"
-    )]
-    Resolve {
+    /// The system refused it.
+    #[error("cannot listen on `{address}`: {reason}")]
+    Refused {
         /// The address as it was given.
         address: String,
-        /// What the resolver said.
-        source: io::Error,
-    },
-    /// Something else listens there already.
-    #[error(
-        "cannot listen on `{address}`: the address is in use; stop the other process \
-         (perhaps another exporter), or choose another port with --web.listen-address"
-    )]
-    InUse {
-        /// The address as it was given.
-        address: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The process may not use the port.
-    #[error(
-        "cannot listen on `{address}`: permission denied; \
-         choose a port above 1023 with --web.listen-address, or grant CAP_NET_BIND_SERVICE"
-    )]
-    Permission {
-        /// The address as it was given.
-        address: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The IP address belongs to another machine, or to a family that is switched off here.
-    #[error(
-        "cannot listen on `{address}`: this machine has no such address; \
-         give one it has with --web.listen-address, or :PORT for all of them"
-    )]
-    Unavailable {
-        /// The address as it was given.
-        address: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Any other refusal of the system.
-    #[error("cannot listen on `{address}`: {source}; try another --web.listen-address")]
-    System {
-        /// The address as it was given.
-        address: String,
-        /// What the system said.
+        /// Why, and what to do.
+        reason: String,
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl BindError {
     fn refused(address: &str, source: io::Error) -> Self {
-        let address = address.to_owned();
-        match source.kind() {
-            io::ErrorKind::AddrInUse => Self::InUse { address, source },
-            io::ErrorKind::PermissionDenied => Self::Permission { address, source },
-            io::ErrorKind::AddrNotAvailable => Self::Unavailable { address, source },
-            _ => Self::System { address, source },
-        }
+        let reason = match source.kind() {
+            io::ErrorKind::AddrInUse => {
+                "the address is in use; stop the other process (perhaps another exporter), or choose another port \
+                 with --web.listen-address"
+            }
+            io::ErrorKind::PermissionDenied => {
+                "permission denied; choose a port above 1023 with --web.listen-address, or grant \
+                 CAP_NET_BIND_SERVICE"
+            }
+            // It belongs to another machine, or to a family that is switched off here.
+            io::ErrorKind::AddrNotAvailable => {
+                "this machine has no such address; give one it has with --web.listen-address, or :PORT for all of \
+                 them"
+            }
+            _ => &format!("{source}; try another --web.listen-address"),
+        };
+        Self::Refused { address: address.to_owned(), reason: reason.to_owned(), source }
+    }
+
+    fn unresolved(address: &str, source: io::Error) -> Self {
+        let reason = format!(
+            "the host name does not resolve ({source}); give an IP address of this machine with \
+             --web.listen-address"
+        );
+        Self::Refused { address: address.to_owned(), reason, source }
     }
 }
 
-/// Listens on every address given, in the notation of Prometheus.
+/// Whether listening fails for a reason that another address of the same host would not change.
+fn is_final(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied)
+}
+
+/// Listens on every given address, in Prometheus' notation.
 ///
-/// `:PORT` means all addresses, IPv6 and IPv4. A host name means all addresses it resolves to.
-/// Port 0 lets the system choose. Yields at least one listener, and all of them or none.
+/// `:PORT` stands for all IPv6 and IPv4 addresses, and a host name for all addresses it resolves to.
+/// With port 0 the system chooses. Returns listeners on all of them, at least one.
 ///
 /// # Errors
 ///
@@ -107,9 +88,7 @@ pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, BindError> {
             (Host::Ip(ip), port) => TcpListener::bind((ip, port)).await.map(|listener| vec![listener]),
             (Host::Name(name), port) => {
                 let found = lookup_host((name, port)).await;
-                let found =
-                    found.map_err(|source| BindError::Resolve { address: address.clone(), source })?;
-                every_address(found).await
+                every_address(found.map_err(|source| BindError::unresolved(address, source))?).await
             }
         };
         listeners.extend(bound.map_err(|source| BindError::refused(address, source))?);
@@ -138,7 +117,7 @@ fn parse(address: &str) -> Result<(Host<'_>, u16), BindError> {
         return Ok((Host::All, port));
     }
     if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        // Not only literals: `fe80::1%eth0` is for the resolver to understand.
+        // The resolver understands more than literals, such as `fe80::1%eth0`.
         return Ok((inner.parse().map_or(Host::Name(inner), |ip| Host::Ip(IpAddr::V6(ip))), port));
     }
     if host.contains(':') {
@@ -147,27 +126,23 @@ fn parse(address: &str) -> Result<(Host<'_>, u16), BindError> {
     Ok((host.parse().map_or(Host::Name(host), |ip| Host::Ip(IpAddr::V4(ip))), port))
 }
 
-/// Both wildcard addresses, through one socket where the system does that.
+/// All IPv6 and IPv4 addresses, through one socket where the system allows that.
 async fn all_addresses(port: u16) -> io::Result<Vec<TcpListener>> {
     let six = match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
         Ok(six) => six,
-        Err(error) if matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied) => {
-            return Err(error);
-        }
+        Err(error) if is_final(&error) => return Err(error),
         // IPv6 is not compiled in, or switched off: common in containers.
         Err(_) => return Ok(vec![TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await?]),
     };
     let port = six.local_addr()?.port();
-    // Whether the socket takes IPv4 too is a setting of the system (net.ipv6.bindv6only). If it
-    // does, this port is now in use for IPv4, by ourselves; if it does not, a second one is due.
-    match TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await {
-        Ok(four) => Ok(vec![six, four]),
-        Err(_) => Ok(vec![six]),
-    }
+    // Whether this socket accepts IPv4 too depends on the system (net.ipv6.bindv6only). If it does, the
+    // port is now in use for IPv4, by this process; if not, IPv4 needs a socket of its own.
+    let four = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await;
+    Ok([six].into_iter().chain(four).collect())
 }
 
-/// All addresses that a host name stands for. Families that this machine does not have are skipped, as
-/// `localhost` often resolves to `::1` where IPv6 is switched off, but at least one must work.
+/// All addresses of a host name; at least one must work. The others may belong to a family that this
+/// machine does not have: `localhost` often resolves to `::1` where IPv6 is switched off.
 async fn every_address(found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut unavailable = None;
@@ -185,16 +160,12 @@ async fn every_address(found: impl Iterator<Item = SocketAddr>) -> io::Result<Ve
                 port = Some(listener.local_addr()?.port());
                 listeners.push(listener);
             }
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied) =>
-            {
-                return Err(error);
-            }
+            Err(error) if is_final(&error) => return Err(error),
             Err(error) => unavailable = Some(error),
         }
     }
     if listeners.is_empty() {
-        let none = || io::Error::new(io::ErrorKind::NotFound, "the host name stands for no address");
+        let none = || io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
         return Err(unavailable.unwrap_or_else(none));
     }
     Ok(listeners)
@@ -264,7 +235,8 @@ mod tests {
         let port = taken.first().unwrap().local_addr().unwrap().port();
         for address in [format!(":{port}"), format!("127.0.0.1:{port}"), format!("localhost:{port}")] {
             let error = bind(std::slice::from_ref(&address)).await.unwrap_err();
-            assert!(matches!(error, BindError::InUse { .. }), "{error:?}");
+            let BindError::Refused { source, .. } = &error else { unreachable!("{error:?}") };
+            assert_eq!(source.kind(), io::ErrorKind::AddrInUse);
             let message = error.to_string();
             assert!(message.contains(&format!("`{address}`")), "{message}");
             assert!(message.contains("--web.listen-address"), "{message}");
@@ -275,7 +247,7 @@ mod tests {
     async fn an_address_of_another_machine_and_no_address_are_refused() {
         // 192.0.2.0/24 is reserved for documentation: no machine has it.
         let error = bind(&["192.0.2.1:0".to_owned()]).await.unwrap_err();
-        assert!(matches!(error, BindError::Unavailable { .. }), "{error:?}");
+        assert!(error.to_string().contains("this machine has no such address"), "{error:?}");
         assert!(matches!(bind(&[]).await.unwrap_err(), BindError::NoAddress));
     }
 }

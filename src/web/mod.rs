@@ -90,7 +90,7 @@ pub enum Page {
 pub enum Reloaded {
     /// The new configuration is in force.
     Done,
-    /// It is wrong, and the one before stays in force. Contains the reason, for the client.
+    /// It is wrong, and the previous one stays in force. Contains the reason, for the client.
     Refused(String),
     /// Reloading over HTTP is not allowed.
     NotAllowed,

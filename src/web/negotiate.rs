@@ -1,32 +1,31 @@
-//! Which format and which encoding a client gets.
+//! Content negotiation: the format and the encoding of a response.
 //!
-//! Nobody is ever turned away: a scraper that asks for nothing we speak still gets the
-//! Prometheus text format, as it would from the Go client library.
+//! No client is turned away: one that accepts none of the formats still gets the Prometheus text format,
+//! as it would from the Go client library.
 
 use hyper::HeaderMap;
 use hyper::header::HeaderName;
 
 use super::Format;
 
-/// All values of a header as one list; RFC 9110 5.3 lets a client split a list over many lines.
-/// A line that is not text is passed over.
+/// All values of a header as one list, which a client may split over several lines (RFC 9110 5.3). A line
+/// that is not text is ignored.
 pub(super) fn joined(headers: &HeaderMap, name: HeaderName) -> String {
     let lines: Vec<&str> = headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).collect();
     lines.join(",")
 }
 
-/// The format for an `Accept` header; an empty one stands for none.
+/// The format for an `Accept` header; an empty one counts as absent.
 ///
-/// The highest quality wins. Among equals a named type goes before a wildcard, as in goautoneg,
-/// and then the order of the header decides. Wildcards stand for the Prometheus text format:
-/// OpenMetrics and protobuf break a reader that does not expect them, so they have to be asked for by
-/// name.
+/// The highest quality wins. Among equals a named type precedes a wildcard, as in goautoneg, and then the
+/// order in the header decides. Wildcards stand for the Prometheus text format: a client that does not
+/// expect OpenMetrics or protobuf cannot read it, so those have to be asked for by name.
 pub(super) fn format(accept: &str) -> Format {
     let mut best = None;
     for entry in entries(accept) {
         let Some((format, named)) = offer(&entry) else { continue };
         let rank = (entry.quality, named);
-        // Strictly greater: what comes first in the header wins a tie.
+        // Strictly greater, so that the first entry wins a tie.
         if entry.quality > 0.0 && best.is_none_or(|(top, _)| rank > top) {
             best = Some((rank, format));
         }
@@ -34,26 +33,26 @@ pub(super) fn format(accept: &str) -> Format {
     best.map_or(Format::PrometheusText, |(_, format)| format)
 }
 
-/// What an entry of `Accept` gets from us, and whether it names it or is a wildcard.
+/// The format for an entry of `Accept`, and whether the entry names it; otherwise it is a wildcard.
 fn offer(entry: &Entry<'_>) -> Option<(Format, bool)> {
     let is = |name: &str| entry.value.eq_ignore_ascii_case(name);
     if is("application/openmetrics-text") {
-        // prometheus/common (expfmt.NegotiateAccept) takes 1.0.0 and 0.0.1, and reads a missing
-        // version as 0.0.1. The two differ in nothing that we write, so 1.0.0 answers all three.
+        // prometheus/common (expfmt.NegotiateAccept) accepts 1.0.0 and 0.0.1, and takes a missing version
+        // for 0.0.1. The two do not differ in anything written here, so 1.0.0 answers all three.
         return match entry.parameter("version") {
             None | Some("1.0.0" | "0.0.1") => Some((Format::OpenMetrics, true)),
             Some(_) => None,
         };
     }
     if is("application/vnd.google.protobuf") {
-        // As in prometheus/common: without both there is no saying what the bytes are.
+        // As in prometheus/common, both are required: without them the bytes are ambiguous.
         let proto = entry.parameter("proto") == Some("io.prometheus.client.MetricFamily");
         let delimited = entry.parameter("encoding") == Some("delimited");
         return (proto && delimited).then_some((Format::Protobuf, true));
     }
     if is("text/plain") {
-        // Prometheus 3 also offers text/plain;version=1.0.0, the format with UTF-8 names; we do
-        // not write it, and our names need no escaping in the older one.
+        // Prometheus 3 also offers text/plain;version=1.0.0, the format with UTF-8 names. It is not needed:
+        // no name here has to be escaped in the older one.
         return match entry.parameter("version") {
             None | Some("0.0.4") => Some((Format::PrometheusText, true)),
             Some(_) => None,
@@ -62,9 +61,9 @@ fn offer(entry: &Entry<'_>) -> Option<(Format, bool)> {
     (is("text/*") || is("*/*")).then_some((Format::PrometheusText, false))
 }
 
-/// Whether an `Accept-Encoding` header asks for gzip; an empty one stands for none.
+/// Whether an `Accept-Encoding` header asks for gzip; an empty one counts as absent.
 ///
-/// `*` covers gzip unless it is named. A client that likes `identity` better gets that.
+/// `*` includes gzip unless it is named. A client that prefers `identity` gets that.
 pub(super) fn gzip(accept_encoding: &str) -> bool {
     let (mut gzip, mut any, mut identity) = (None, None, None);
     for entry in entries(accept_encoding) {
@@ -109,8 +108,8 @@ fn entries(list: &str) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// A quality that cannot be read counts as none given, as in goautoneg: better a page in a
-/// format that was named with a typo than none at all.
+/// An invalid quality counts as absent, as in goautoneg: a typo must not exclude the format that was
+/// named.
 fn quality(text: &str) -> f32 {
     match text.parse::<f32>() {
         Ok(quality) if quality.is_finite() => quality.clamp(0.0, 1.0),

@@ -38,10 +38,12 @@ pub enum TelemetryPathError {
     #[error("telemetry path `{0}` does not begin with `/`: write it as in /metrics")]
     NotAbsolute(String),
     /// It has a character that cannot be part of a path.
-    #[error("telemetry path `{0}` holds a character other than letters, digits and -._~/")]
+    #[error("telemetry path `{0}` contains a character other than letters, digits and -._~/")]
     Character(String),
     /// It is the path of another page, or starts with `/-/`.
-    #[error("telemetry path `{0}` is taken: /config, /probe, /sd and what begins with /-/ are other pages")]
+    #[error(
+        "telemetry path `{0}` is taken: /config, /probe, /sd and paths that begin with /-/ are other pages"
+    )]
     Reserved(String),
 }
 
@@ -189,7 +191,7 @@ impl Site {
             Reloaded::Done => plain(StatusCode::OK, "the configuration is reloaded\n"),
             Reloaded::Refused(reason) => {
                 let reason =
-                    format!("the configuration is not reloaded, the one before stays in force: {reason}\n");
+                    format!("the configuration is not reloaded, the previous one stays in force: {reason}\n");
                 plain(StatusCode::BAD_REQUEST, reason)
             }
             Reloaded::NotAllowed => plain(
@@ -246,7 +248,7 @@ impl Site {
                 None
             }
             Err(error) => {
-                tracing::error!(%error, "writing a page was cut short");
+                tracing::error!(%error, "writing a page was interrupted");
                 None
             }
         }

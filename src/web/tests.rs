@@ -131,7 +131,7 @@ async fn a_client_that_ends_its_side_first_is_still_answered() {
 }
 
 #[tokio::test]
-async fn the_pages_for_people_may_load_nothing_and_are_kept_nowhere() {
+async fn html_pages_load_nothing_and_are_not_cached() {
     let server = Server::plain().await;
     for (path, title) in [("/", "Overview"), ("/config", "Configuration")] {
         let page = server.get(path, &[]).await;

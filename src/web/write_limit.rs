@@ -1,7 +1,7 @@
-//! A stream whose writer gives up on a reader that has stopped reading.
+//! Write timeout: ends a connection whose client has stopped reading.
 //!
-//! A client that asks for a page and never takes it would otherwise keep its place among the
-//! connections for ever, and a few of those would lock every scraper out.
+//! A client that requests a page and never reads it would otherwise hold its connection for ever, and a
+//! few such clients would lock every scraper out.
 
 use std::future::Future;
 use std::io;
@@ -17,7 +17,7 @@ use tokio::time::Sleep;
 pub(super) struct WriteLimit<S> {
     inner: S,
     limit: Duration,
-    /// Runs while a write waits for the peer; gone as soon as a byte is taken.
+    /// Set while a write waits for the client, and reset when the client takes a byte.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 

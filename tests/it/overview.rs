@@ -1,5 +1,4 @@
-//! The HTML pages, on real rows. Their looks are checked by the unit tests and by the step `browser` of
-//! tests/run.
+//! The status page on real rows. Unit tests and the step `browser` of tests/run check how it looks.
 
 use std::time::Duration;
 

@@ -8,113 +8,95 @@ use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 
-use super::client_certificates::{AllowedNames, AnyCertificate};
+use super::client_certificates::ClientCertificates;
+use super::names::named;
 use super::pem::{Pem, certificates};
 use crate::yaml::Checker;
-use crate::yaml::suggest;
 use crate::yaml::{Field, Located as _, Location};
 
-/// The keys about client certificates, as far as they were read.
+/// The keys about client certificates.
 pub(super) struct ClientAuth {
     pub(super) kind: Field<String>,
     pub(super) authorities: Result<Option<Pem>, ()>,
     pub(super) names: Field<Vec<Spanned<String>>>,
 }
 
-/// What a client has to show.
-#[derive(Clone, Copy, PartialEq)]
-enum Policy {
-    Nothing,
-    AnyIfGiven,
-    Any,
-    VerifiedIfGiven,
-    Verified,
+/// What a client has to present.
+#[derive(Clone, Copy)]
+struct Policy {
+    /// Every client needs a certificate.
+    required: bool,
+    /// An authority must have signed it.
+    signed: bool,
 }
 
-/// The values of `client_auth_type`; `RequireClientCert` is an older name.
-const POLICIES: [(&str, Policy); 6] = [
-    ("NoClientCert", Policy::Nothing),
-    ("RequestClientCert", Policy::AnyIfGiven),
-    ("RequireAnyClientCert", Policy::Any),
-    ("RequireClientCert", Policy::Any),
-    ("VerifyClientCertIfGiven", Policy::VerifiedIfGiven),
-    ("RequireAndVerifyClientCert", Policy::Verified),
+/// The values of `client_auth_type`, with `None` for no certificates; `RequireClientCert` is an older name.
+const POLICIES: [(&str, Option<Policy>); 6] = [
+    ("NoClientCert", None),
+    ("RequestClientCert", Some(Policy { required: false, signed: false })),
+    ("RequireAnyClientCert", Some(Policy { required: true, signed: false })),
+    ("RequireClientCert", Some(Policy { required: true, signed: false })),
+    ("VerifyClientCertIfGiven", Some(Policy { required: false, signed: true })),
+    ("RequireAndVerifyClientCert", Some(Policy { required: true, signed: true })),
 ];
 
 type Verifier = Arc<dyn ClientCertVerifier>;
 
-/// How certificates of clients are verified, `Some(None)` when none are asked for; `None` when
-/// something is wrong.
+/// The verifier of client certificates, `Some(None)` when none are asked for; `None` after a mistake.
 pub(super) fn verifier(
     checker: &mut Checker<'_>,
     raw: ClientAuth,
     parent: Location,
     provider: &Arc<CryptoProvider>,
 ) -> Option<Option<Verifier>> {
-    let policy = policy(checker, raw.kind);
+    let policy = match raw.kind.given() {
+        Some(name) => named(checker, &name, &POLICIES, &[]),
+        None => Some(None),
+    };
     let names = raw.names.given();
     let (policy, authorities) = (policy?, raw.authorities.ok()?);
-    if let (Policy::Nothing, Some(authorities)) = (policy, &authorities) {
+    if let (None, Some(authorities)) = (policy, &authorities) {
         checker.report(
             authorities.at,
             "has no effect without `client_auth_type`; write RequireAndVerifyClientCert there",
         );
         return None;
     }
-    if let (Some(names), false) = (&names, matches!(policy, Policy::Any | Policy::Verified)) {
-        let message = "wants each client to have a certificate; let `client_auth_type` be \
-             RequireAndVerifyClientCert or RequireAnyClientCert";
-        checker.report(names.location(), message);
-        return None;
+    if let Some(names) = &names {
+        let message = if !policy.is_some_and(|policy| policy.required) {
+            "needs each client to have a certificate; set `client_auth_type` to RequireAndVerifyClientCert or \
+             RequireAnyClientCert"
+        } else if names.value.is_empty() {
+            "is empty: no client could connect; name one, or remove the key"
+        } else {
+            ""
+        };
+        if !message.is_empty() {
+            checker.report(names.location(), message);
+            return None;
+        }
     }
-    let verifier = match policy {
-        Policy::Nothing => return Some(None),
-        Policy::AnyIfGiven | Policy::Any => Arc::new(AnyCertificate {
-            required: policy == Policy::Any,
-            algorithms: provider.signature_verification_algorithms,
-        }),
-        Policy::VerifiedIfGiven | Policy::Verified => {
-            let Some(authorities) = authorities else {
-                let remedy = "client certificates are verified with it; name a file, or write `client_ca`";
-                checker.missing(parent, "client_ca_file", remedy);
-                return None;
-            };
-            signed(checker, &authorities, policy == Policy::Verified, provider)?
+    let Some(Policy { required, signed }) = policy else { return Some(None) };
+    let authorities = match authorities {
+        _ if !signed => None,
+        Some(authorities) => Some(self::signed(checker, &authorities, provider)?),
+        None => {
+            let remedy = "client certificates are verified with it; name a file, or write `client_ca`";
+            checker.missing(parent, "client_ca_file", remedy);
+            return None;
         }
     };
-    let Some(names) = names else { return Some(Some(verifier)) };
-    if names.value.is_empty() {
-        checker.report(names.location(), "is empty: no client could connect; name one, or remove the key");
-        return None;
-    }
-    let names = names.value.into_iter().map(|name| name.value).collect();
-    Some(Some(Arc::new(AllowedNames { names, inner: verifier })))
+    let names = names.map(|names| names.value.into_iter().map(|name| name.value).collect());
+    let algorithms = provider.signature_verification_algorithms;
+    Some(Some(Arc::new(ClientCertificates { required, authorities, names, algorithms })))
 }
 
-fn policy(checker: &mut Checker<'_>, field: Field<String>) -> Option<Policy> {
-    let Some(given) = field.given() else { return Some(Policy::Nothing) };
-    let name = given.value.as_str();
-    let policy = POLICIES.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy);
-    if policy.is_none() {
-        let remedy = suggest::remedy(name, &POLICIES.map(|(known, _)| known), "expected one of");
-        checker.report(given.location(), format!("unknown value `{name}`; {remedy}"));
-    }
-    policy
-}
-
-/// Accepts what one of these authorities has signed.
-fn signed(
-    checker: &mut Checker<'_>,
-    authorities: &Pem,
-    required: bool,
-    provider: &Arc<CryptoProvider>,
-) -> Option<Verifier> {
+/// Accepts certificates that one of these authorities has signed.
+fn signed(checker: &mut Checker<'_>, authorities: &Pem, provider: &Arc<CryptoProvider>) -> Option<Verifier> {
     let mut roots = RootCertStore::empty();
-    // A bundle may hold some that no longer read; the others count, as in Go.
+    // Unreadable certificates in a bundle are ignored, as in Go.
     roots.add_parsable_certificates(certificates(checker, authorities)?);
-    let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
-    let builder = if required { builder } else { builder.allow_unauthenticated() };
-    match builder.build() {
+    match WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build() {
         Ok(verifier) => Some(verifier),
         Err(error) => {
             let message = format!("the certificates in {} cannot be used: {error}", authorities.shown);

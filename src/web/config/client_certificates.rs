@@ -1,4 +1,4 @@
-//! Client-certificate verifiers beyond the one for certificates signed by an authority.
+//! Client certificates: the verifier for every policy.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -18,30 +18,44 @@ use x509_cert::der::Decode as _;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
-/// Accepts any certificate, whoever signed it; only that the client holds its key is verified. This is
-/// what `RequestClientCert` and `RequireAnyClientCert` ask for.
+/// Verifies that a client holds the key of its certificate, and what else the policy demands.
 #[derive(Debug)]
-pub(super) struct AnyCertificate {
+pub(super) struct ClientCertificates {
     /// Whether a client without a certificate is turned away.
     pub(super) required: bool,
+    /// Verifies who signed a certificate; `None` accepts any signature.
+    pub(super) authorities: Option<Arc<dyn ClientCertVerifier>>,
+    /// The names of which a certificate must have one, compared letter by letter with its DNS names,
+    /// addresses and URIs; `None` accepts any name.
+    pub(super) names: Option<BTreeSet<String>>,
     pub(super) algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl ClientCertVerifier for AnyCertificate {
+impl ClientCertVerifier for ClientCertificates {
     fn client_auth_mandatory(&self) -> bool {
         self.required
     }
 
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
+        self.authorities.as_ref().map_or(&[], |authorities| authorities.root_hint_subjects())
     }
 
     fn verify_client_cert(
         &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _now: UnixTime,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
+        if let Some(authorities) = &self.authorities {
+            authorities.verify_client_cert(end_entity, intermediates, now)?;
+        }
+        if let Some(allowed) = &self.names {
+            let names = subject_alternative_names(end_entity)
+                .ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))?;
+            if !names.iter().any(|name| allowed.contains(name)) {
+                return Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure));
+            }
+        }
         Ok(ClientCertVerified::assertion())
     }
 
@@ -68,66 +82,7 @@ impl ClientCertVerifier for AnyCertificate {
     }
 }
 
-/// Accepts of the certificates that another verifier accepts those with one of these names, which are
-/// compared letter by letter with the DNS names, addresses and URIs of the certificate.
-#[derive(Debug)]
-pub(super) struct AllowedNames {
-    pub(super) names: BTreeSet<String>,
-    pub(super) inner: Arc<dyn ClientCertVerifier>,
-}
-
-impl ClientCertVerifier for AllowedNames {
-    fn offer_client_auth(&self) -> bool {
-        self.inner.offer_client_auth()
-    }
-
-    fn client_auth_mandatory(&self) -> bool {
-        self.inner.client_auth_mandatory()
-    }
-
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        self.inner.root_hint_subjects()
-    }
-
-    fn verify_client_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        now: UnixTime,
-    ) -> Result<ClientCertVerified, Error> {
-        let verified = self.inner.verify_client_cert(end_entity, intermediates, now)?;
-        let names = subject_alternative_names(end_entity)
-            .ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))?;
-        if names.iter().any(|name| self.names.contains(name)) {
-            return Ok(verified);
-        }
-        Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.inner.supported_verify_schemes()
-    }
-}
-
-/// The names of a certificate that can be written as text; `None` when it cannot be read.
+/// The textual names of a certificate; `None` when it cannot be read.
 fn subject_alternative_names(certificate: &[u8]) -> Option<Vec<String>> {
     let certificate = Certificate::from_der(certificate).ok()?;
     let extension = certificate.tbs_certificate().get_extension::<SubjectAltName>().ok()?;

@@ -1,4 +1,4 @@
-//! The web configuration file, read again when it or a file that it names changes.
+//! Web configuration file: read again when it or a file that it names changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -8,8 +8,8 @@ use super::model::WebConfig;
 use crate::environment::{Environment, Trace};
 use crate::yaml::ConfigError;
 
-/// A web configuration file, with the certificates that it names: what was read of them, so that a
-/// change is seen.
+/// A web configuration file and the certificates that it names, with what was read of them to notice
+/// changes.
 #[derive(Debug)]
 pub struct WebConfigFile {
     path: PathBuf,
@@ -22,7 +22,7 @@ impl WebConfigFile {
     ///
     /// # Errors
     ///
-    /// As of [`load`].
+    /// As for [`load`].
     pub fn open(path: &Path, environment: &Environment) -> Result<(Self, WebConfig), ConfigError> {
         let mut file =
             Self { path: path.to_owned(), environment: environment.clone(), read: Trace::default() };
@@ -30,14 +30,14 @@ impl WebConfigFile {
         Ok((file, config))
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says now, if it or a file that it names holds something else than when it was last
-    /// read. A mistake is told once: not again until something changes. Reads the disk, and may block.
+    /// Reads it again if it or a file that it names has changed. A mistake is returned once, and not again
+    /// until the next change. Reads the disk, and may block.
     pub fn reread(&mut self) -> Option<Result<WebConfig, ConfigError>> {
         self.read.is_outdated().then(|| self.load())
     }

@@ -6,12 +6,13 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
 use super::model::RateLimit;
+use super::names::named;
 use super::raw::RawRateLimit;
 use crate::yaml::suggest;
 use crate::yaml::{Bounds, Checker};
 use crate::yaml::{Entries, Field, Located as _};
 
-/// The headers that the toolkit lets a file set, with the values that it takes; any, if none are named.
+/// The headers that the toolkit lets a file set, with the allowed values; any value if none are listed.
 const HEADERS: [(&str, &[&str]); 5] = [
     ("Content-Security-Policy", &[]),
     ("Strict-Transport-Security", &[]),
@@ -23,7 +24,7 @@ const HEADERS: [(&str, &[&str]); 5] = [
 const INTERVALS: Bounds = Bounds { least: Duration::ZERO, most: Duration::from_secs(3600) };
 const BURSTS: std::ops::RangeInclusive<u32> = 1..=1_000_000;
 
-/// The headers that every response has.
+/// The headers added to every response.
 pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, String>>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let Some(entries) = field.given() else { return headers };
@@ -38,9 +39,8 @@ pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, St
         if value.value.is_empty() {
             continue;
         }
-        if !allowed.is_empty() && !allowed.contains(&value.value.as_str()) {
-            let remedy = suggest::remedy(&value.value, allowed, "expected one of");
-            checker.report(value.location(), format!("unknown value `{}`; {remedy}", value.value));
+        let allowed: Vec<(&str, ())> = allowed.iter().map(|value| (*value, ())).collect();
+        if !allowed.is_empty() && named(checker, &value, &allowed, &[]).is_none() {
             continue;
         }
         match (HeaderName::from_bytes(name.value.as_bytes()), HeaderValue::from_str(&value.value)) {
@@ -51,7 +51,7 @@ pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, St
     headers
 }
 
-/// How many requests are answered; `None` for all of them.
+/// The limit on answered requests; `None` for no limit.
 pub(super) fn rate_limit(checker: &mut Checker<'_>, field: Field<RawRateLimit>) -> Option<RateLimit> {
     let raw = field.given()?;
     let at = raw.location();

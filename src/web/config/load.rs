@@ -1,12 +1,18 @@
-//! Reading a web configuration.
+//! Loading and checking a web configuration.
 
 use std::path::Path;
 
-use super::check;
-use super::model::WebConfig;
+use bcrypt::HashParts;
+
+use super::model::{WebConfig, WebUser};
 use super::raw::RawWeb;
+use super::{http, tls};
 use crate::environment::Environment;
-use crate::yaml::{self, ConfigError, InvalidFile, Setting};
+use crate::secret::Secret;
+use crate::yaml::{self, Checker, ConfigError, Entries, InvalidFile, Located as _, Setting, Spanned};
+
+/// The costs that bcrypt is defined for.
+const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
 
 /// Reads and checks a web configuration file, and reads the certificate and the key that it names.
 ///
@@ -32,11 +38,54 @@ pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<WebConfi
     }
     let raw = yaml::read::<Setting<RawWeb>>(yaml).map_err(|problem| invalid(vec![problem]))?;
     let raw = raw.value.given().unwrap_or_default();
-    check::web_config(raw, file_name, yaml, env).map_err(|invalid| ConfigError::Invalid(vec![invalid]))
+    let mut checker = Checker::new(env, file_name);
+    let http = raw.http_server_config.given().map(|raw| raw.value).unwrap_or_default();
+    let http2 = http.http2.given().is_none_or(|given| given.value);
+    let headers = http::headers(&mut checker, http.headers);
+    let tls = raw.tls_server_config.given().and_then(|raw| {
+        let at = raw.location();
+        tls::tls(&mut checker, raw.value, at, http2)
+    });
+    let users = raw.basic_auth_users.given().map(|users| self::users(&mut checker, users.value));
+    let rate_limit = http::rate_limit(&mut checker, raw.rate_limit);
+    let config = WebConfig { tls, users: users.unwrap_or_default(), headers, rate_limit };
+    checker.finish(config, yaml).map_err(|invalid| ConfigError::Invalid(vec![invalid]))
 }
 
-/// Whether there is nothing but comments; to the toolkit such a file sets nothing.
+/// Whether there are only comments: such a file sets nothing, as in the toolkit.
 fn is_blank(yaml: &str) -> bool {
     let lines = yaml.trim_start_matches('\u{feff}').lines().map(str::trim);
     lines.into_iter().all(|line| line.is_empty() || line.starts_with('#') || line == "---")
+}
+
+fn users(checker: &mut Checker<'_>, entries: Entries<String, Secret>) -> Vec<WebUser> {
+    let Entries(entries) = entries;
+    entries.into_iter().filter_map(|(name, hash)| user(checker, name, hash)).collect()
+}
+
+fn user(checker: &mut Checker<'_>, name: Spanned<String>, hash: Spanned<Secret>) -> Option<WebUser> {
+    if name.value.contains(':') || name.value.chars().any(char::is_control) {
+        let message = "a user name with a colon or a control character cannot log in; rename it";
+        checker.report_key(name.location(), message);
+        return None;
+    }
+    // The value may be the password itself, so it is not shown.
+    match hash.value.expose().parse::<HashParts>() {
+        Ok(parts) if COSTS.contains(&parts.get_cost()) => {
+            Some(WebUser { name: name.value, hash: hash.value })
+        }
+        Ok(parts) => {
+            let (least, most) = (COSTS.start(), COSTS.end());
+            let message = format!("a bcrypt cost is between {least} and {most}, not {}", parts.get_cost());
+            checker.report(hash.location(), message);
+            None
+        }
+        Err(_) => {
+            checker.report(
+                hash.location(),
+                "is not a bcrypt hash; make one with `htpasswd -nBC 10 \"\" | tr -d ':\\n'`",
+            );
+            None
+        }
+    }
 }

@@ -1,10 +1,9 @@
-//! The web configuration: the file of `--web.config.file`.
+//! Web configuration: the file of `--web.config.file`.
 //!
-//! Its format is that of Prometheus' exporter-toolkit, so that one file serves all exporters of a
-//! machine. What this exporter does not support is refused by name: a file that asks for more
-//! protection must not be served with less.
+//! The format is that of Prometheus' exporter-toolkit, so one file can serve all exporters on a machine.
+//! Unsupported settings are refused by name: a file that asks for more protection must not be served with
+//! less.
 
-mod check;
 mod ciphers;
 mod client_auth;
 mod client_certificates;
@@ -12,6 +11,7 @@ mod file;
 mod http;
 mod load;
 mod model;
+mod names;
 mod pem;
 mod raw;
 #[cfg(test)]

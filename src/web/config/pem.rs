@@ -10,15 +10,15 @@ use super::raw::filled;
 use crate::yaml::Checker;
 use crate::yaml::{Field, Located as _, Location};
 
-/// Text in PEM, with where it comes from and the words for it.
+/// Text in PEM, with its location in the configuration and a name for messages.
 pub(super) struct Pem {
     pub(super) at: Location,
     bytes: Vec<u8>,
     pub(super) shown: String,
 }
 
-/// What stands in a file or in the configuration itself, under one of two `keys`; `Err` when it
-/// cannot be had, and `None` when neither key is given.
+/// Text from a file or from the configuration itself, under one of two `keys`: `None` when neither is
+/// given, `Err` after a mistake.
 pub(super) fn pem(
     checker: &mut Checker<'_>,
     file: Field<String>,
@@ -48,7 +48,7 @@ pub(super) fn pem(
     }
 }
 
-/// A certificate chain and the private key that belongs to it.
+/// A certificate chain and its private key.
 pub(super) fn identity(
     checker: &mut Checker<'_>,
     provider: &CryptoProvider,
@@ -71,7 +71,7 @@ pub(super) fn identity(
     };
     let identity = CertifiedKey::new(chain?, signer?);
     match identity.keys_match() {
-        // Unknown is for keys that do not tell their public half.
+        // Unknown: a key that does not reveal its public half.
         Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Some(identity),
         Err(Error::InconsistentKeys(_)) => {
             let message = format!(
@@ -89,7 +89,7 @@ pub(super) fn identity(
     }
 }
 
-/// The certificates in a text, one or more.
+/// The certificates in a text, at least one.
 pub(super) fn certificates(checker: &mut Checker<'_>, pem: &Pem) -> Option<Vec<CertificateDer<'static>>> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem.bytes).collect();
     match found {

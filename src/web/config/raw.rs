@@ -1,4 +1,4 @@
-//! The keys of the web configuration, as serde reads them.
+//! Keys of the web configuration, as serde reads them.
 
 use serde::Deserialize;
 
@@ -46,8 +46,7 @@ pub(super) struct RawRateLimit {
     pub(super) burst: Field<u32>,
 }
 
-/// A string that is given and not empty. To the toolkit an empty one stands for none, and templates
-/// write it.
+/// A string that is not empty: the toolkit treats an empty one, which templates write, as none.
 pub(super) fn filled(field: Field<String>) -> Field<String> {
     match field {
         Field::Set(value) if value.value.is_empty() => Field::Null,

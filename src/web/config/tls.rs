@@ -9,17 +9,14 @@ use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion};
 
 use super::client_auth::ClientAuth;
+use super::names::named;
 use super::pem::{Pem, identity, pem};
 use super::raw::{RawTls, filled};
 use super::{ciphers, client_auth};
 use crate::yaml::Checker;
-use crate::yaml::suggest;
 use crate::yaml::{Field, Located as _, Location};
 
-/// The versions that are spoken, the older first.
-const VERSIONS: [(&str, &SupportedProtocolVersion); 2] = [("TLS12", &TLS12), ("TLS13", &TLS13)];
-
-/// The TLS to serve with; `None` when none is asked for, or when something is wrong.
+/// The TLS configuration; `None` when there is none, or after a mistake.
 pub(super) fn tls(
     checker: &mut Checker<'_>,
     raw: RawTls,
@@ -32,14 +29,11 @@ pub(super) fn tls(
     let versions = versions(checker, filled(raw.min_version), filled(raw.max_version));
     let suites = ciphers::suites(checker, raw.cipher_suites);
     let groups = ciphers::groups(checker, raw.curve_preferences);
-    let inline = raw.cert.given().map(|text| (text.location(), text.value.into_bytes()));
-    let certificate = pem(checker, raw.cert_file, inline, ["cert_file", "cert"]);
-    let certificate = needed(checker, at, certificate, ["cert_file", "cert"]);
-    let inline = raw.key.given().map(|text| (text.location(), text.value.expose().as_bytes().to_vec()));
-    let key = pem(checker, raw.key_file, inline, ["key_file", "key"]);
-    let key = needed(checker, at, key, ["key_file", "key"]);
-    let inline = raw.client_ca.given().map(|text| (text.location(), text.value.into_bytes()));
-    let authorities = pem(checker, raw.client_ca_file, inline, ["client_ca_file", "client_ca"]);
+    let text = |field: Field<String>| field.given().map(|text| (text.location(), text.value.into_bytes()));
+    let secret = raw.key.given().map(|key| (key.location(), key.value.expose().as_bytes().to_vec()));
+    let certificate = required_pem(checker, raw.cert_file, text(raw.cert), ["cert_file", "cert"], at);
+    let key = required_pem(checker, raw.key_file, secret, ["key_file", "key"], at);
+    let authorities = pem(checker, raw.client_ca_file, text(raw.client_ca), ["client_ca_file", "client_ca"]);
     let clients =
         ClientAuth { kind: filled(raw.client_auth_type), authorities, names: raw.client_allowed_sans };
 
@@ -70,8 +64,7 @@ pub(super) fn tls(
     Some(Arc::new(config))
 }
 
-/// Whether there is a key with a value that is not blank. A mapping without one asks for nothing, as in
-/// the toolkit.
+/// Whether TLS is asked for: some key has a value that is not blank, as in the toolkit.
 fn asks(raw: &RawTls) -> bool {
     let texts = [
         &raw.cert_file,
@@ -90,23 +83,24 @@ fn asks(raw: &RawTls) -> bool {
         || matches!(raw.prefer_server_cipher_suites, Field::Set(_))
 }
 
-/// What must be there for TLS; reports when it is not.
-fn needed(
+/// Text in PEM that TLS needs; reports when it is missing.
+fn required_pem(
     checker: &mut Checker<'_>,
-    parent: Location,
-    pem: Result<Option<Pem>, ()>,
+    file: Field<String>,
+    inline: Option<(Location, Vec<u8>)>,
     keys: [&str; 2],
+    parent: Location,
 ) -> Option<Pem> {
-    let [file_key, inline_key] = keys;
-    let pem = pem.ok()?;
+    let pem = pem(checker, file, inline, keys).ok()?;
     if pem.is_none() {
+        let [file_key, inline_key] = keys;
         let remedy = format!("TLS needs a certificate and its key; name a file, or write `{inline_key}`");
         checker.missing(parent, file_key, &remedy);
     }
     pem
 }
 
-/// The versions between the lowest and the highest that are wanted.
+/// The versions from the lowest to the highest.
 fn versions(
     checker: &mut Checker<'_>,
     lowest: Field<String>,
@@ -114,29 +108,23 @@ fn versions(
 ) -> Option<Vec<&'static SupportedProtocolVersion>> {
     let (lowest, highest) = (lowest.given(), highest.given());
     let from = version(checker, lowest.as_ref(), 0);
-    let to = version(checker, highest.as_ref(), VERSIONS.len() - 1);
+    let to = version(checker, highest.as_ref(), 1);
     let (from, to) = (from?, to?);
     if from > to {
         let message = "is below `min_version`: no version is left";
         checker.report(highest?.location(), message);
         return None;
     }
-    Some(VERSIONS.iter().skip(from).take(to - from + 1).map(|(_, version)| *version).collect())
+    Some([&TLS12, &TLS13].into_iter().skip(from).take(to - from + 1).collect())
 }
 
-/// Where a version stands among those that are spoken.
+/// The position of a version among the supported ones.
 fn version(checker: &mut Checker<'_>, given: Option<&Spanned<String>>, default: usize) -> Option<usize> {
     let Some(given) = given else { return Some(default) };
-    let name = given.value.as_str();
-    let position = VERSIONS.iter().position(|(known, _)| *known == name);
-    if position.is_none() {
-        let message = if matches!(name, "TLS10" | "TLS11") {
-            format!("`{name}` is insecure and not supported by this exporter; use TLS12 or TLS13")
-        } else {
-            let remedy = suggest::remedy(name, &VERSIONS.map(|(known, _)| known), "expected one of");
-            format!("unknown value `{name}`; {remedy}")
-        };
+    if let name @ ("TLS10" | "TLS11") = given.value.as_str() {
+        let message = format!("`{name}` is insecure and not supported by this exporter; use TLS12 or TLS13");
         checker.report(given.location(), message);
+        return None;
     }
-    position
+    named(checker, given, &[("TLS12", 0), ("TLS13", 1)], &[])
 }

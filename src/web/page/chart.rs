@@ -1,6 +1,6 @@
-//! Charts as geometry: where a line runs and how high a bar is. The templates draw them.
+//! Charts: the geometry of lines, which templates draw.
 //!
-//! A chart is [`WIDTH`] wide and [`HEIGHT`] high whatever it shows, and is stretched to its place.
+//! Every chart is [`WIDTH`] wide and [`HEIGHT`] high, and is stretched to the space it has.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use serde::Serialize;
 
 use crate::state::recent::{Point, Trend};
 
-/// The width of a chart, in units of its own.
+/// The width of a chart, in units of its coordinates.
 pub(super) const WIDTH: f64 = 600.0;
 
 /// Its height.
 pub(super) const HEIGHT: f64 = 80.0;
 
-/// How much of the past a chart can show; the shortest that holds everything is used, so that an
-/// exporter that has just started does not show an empty hour.
+/// The periods that a chart can show, with their names. The shortest one that contains all points is used,
+/// so that an exporter that has just started does not show an empty hour.
 const WINDOWS: [(Duration, &str, &str); 4] = [
     (Duration::from_secs(60), "minute", "1 minute"),
     (Duration::from_secs(300), "5 minutes", "5 minutes"),
@@ -25,30 +25,28 @@ const WINDOWS: [(Duration, &str, &str); 4] = [
 ];
 const LONGEST: (Duration, &str, &str) = (Duration::from_secs(3600), "hour", "1 hour");
 
-/// The time that the charts of a page show: all of them the same.
+/// The period that all charts of a page show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     now: Duration,
     length: Duration,
-    /// `hour` or `5 minutes`, which follows "the last".
+    /// `hour` or `5 minutes`, for "the last hour".
     pub(super) name: &'static str,
-    /// `1 hour` or `5 minutes`, which comes before "ago".
+    /// `1 hour` or `5 minutes`, for "1 hour ago".
     pub(super) length_name: &'static str,
 }
 
-/// A line, and the area below it.
+/// A line and the area below it, as SVG paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Line {
-    /// The path of the line.
     pub(super) line: String,
-    /// The path of the area.
     pub(super) area: String,
-    /// Whether it is interrupted.
+    /// Whether the line is interrupted.
     pub(super) has_gap: bool,
 }
 
 impl Window {
-    /// The window of a page made at `now`, for points that go back to `oldest`.
+    /// The window of a page at `now`, for points since `oldest`.
     pub(super) fn new(now: Duration, oldest: Option<Duration>) -> Self {
         let reach = oldest.map_or(Duration::ZERO, |oldest| now.saturating_sub(oldest));
         let fits = WINDOWS.into_iter().find(|(length, ..)| reach <= *length);
@@ -56,15 +54,15 @@ impl Window {
         Self { now, length, name, length_name }
     }
 
-    /// Where a moment is, from 0 on the left to [`WIDTH`] on the right.
+    /// The position of a time, from 0 on the left to [`WIDTH`] on the right.
     fn x(&self, at: Duration) -> f64 {
         let ago = self.now.saturating_sub(at).as_secs_f64() / self.length.as_secs_f64();
         WIDTH * (1.0 - ago.min(1.0))
     }
 }
 
-/// The line of one value of a trend, which ends at `until`; `top` is the value at the upper edge. A
-/// point without the value interrupts it, and so does a time without a sample.
+/// The line of one value of a trend, which ends at `until`; `top` is the value at the upper edge. It is
+/// interrupted by a point without the value and by a period without samples.
 pub(super) fn line(
     trend: &Trend,
     window: &Window,
@@ -90,7 +88,7 @@ pub(super) fn line(
         }
         before = Some(point);
     }
-    // What the last sample said is exported until it is withdrawn.
+    // The last value is exported until it is withdrawn.
     if let (Some(until), Some(_), Some(segment)) = (until, before, segments.last_mut())
         && let Some((_, y)) = segment.last().copied()
     {
@@ -103,13 +101,13 @@ pub(super) fn line(
     line
 }
 
-/// The distance of a value from the upper edge.
+/// The distance between a value and the upper edge.
 pub(super) fn height_of(value: f64, top: f64) -> f64 {
     if top > 0.0 { HEIGHT * (1.0 - (value / top).clamp(0.0, 1.0)) } else { HEIGHT }
 }
 
 impl Line {
-    /// Adds a part that is not interrupted.
+    /// Adds an uninterrupted part.
     fn add(&mut self, corners: &[(f64, f64)]) {
         let (Some((left, _)), Some((right, _))) = (corners.first(), corners.last()) else {
             return;
@@ -119,7 +117,7 @@ impl Line {
             let _ = write!(self.line, "{}{x:.1} {y:.1}", if index == 0 { "M" } else { "L" });
         }
         if right - left < 1.0 {
-            // One sample has no width; without any it would not be drawn.
+            // A single sample would have no width, and would not be drawn.
             self.line.push_str("h1");
         }
         let _ = write!(self.area, "M{left:.1} {HEIGHT}");

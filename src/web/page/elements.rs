@@ -1,15 +1,15 @@
-//! What the templates are given: texts that are ready to be escaped, and paths.
+//! Page elements: the values that templates render.
 
+use minijinja::Value;
+use minijinja::value::Serde;
 use serde::Serialize;
 
-use super::chart::Line;
-
-/// Hands out the ids of a page.
+/// A generator of HTML ids for one page.
 #[derive(Debug, Default)]
 pub(super) struct Ids(u32);
 
 impl Ids {
-    /// One that was not given before.
+    /// The next id.
     pub(super) fn next(&mut self) -> String {
         self.0 += 1;
         format!("e{}", self.0)
@@ -21,21 +21,19 @@ impl Ids {
 pub(super) struct Fact {
     pub(super) name: String,
     pub(super) value: String,
-    /// Beside the value: a date, a reservation.
+    /// A remark beside the value, such as a date.
     pub(super) note: String,
-    /// The objective that the value exceeds, or nothing.
+    /// The objective that the value exceeds; empty if it does not.
     pub(super) exceeds: String,
     pub(super) rank: Rank,
 }
 
-/// How much a fact is made of.
+/// The prominence of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Rank {
-    /// To be looked at first.
     Large,
     Plain,
-    /// For those who look closer.
     Minor,
 }
 
@@ -61,33 +59,10 @@ impl Fact {
     pub(super) fn noted(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
     }
-
-    /// Compares the value with its objective, if there is one.
-    pub(super) fn held_to<T: PartialOrd + Copy>(
-        self,
-        value: T,
-        objective: Option<T>,
-        shown: impl Fn(T) -> String,
-    ) -> Self {
-        match objective {
-            Some(objective) if value > objective => Self { exceeds: shown(objective), ..self },
-            _ => self,
-        }
-    }
 }
 
-/// A chart with what is written around it.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Figure {
-    pub(super) id: String,
-    pub(super) class: &'static str,
-    pub(super) title: String,
-    pub(super) note: String,
-    /// The chart in words.
-    pub(super) description: String,
-    pub(super) line: Line,
-    /// Where the objective runs, if it is drawn.
-    pub(super) objective_y: Option<String>,
-    pub(super) window: &'static str,
-    pub(super) since: &'static str,
+impl From<Fact> for Value {
+    fn from(fact: Fact) -> Self {
+        Self::from(Serde(fact))
+    }
 }

@@ -1,12 +1,12 @@
-//! HTML pages: an overview that needs no other tool to read, and the configuration.
+//! HTML pages: the status page, and the configuration.
 //!
-//! The HTML has inline SVG, no script, and loads nothing. The template engine escapes everything that
-//! comes from a table or the configuration; should that ever fail, the `Content-Security-Policy` still
-//! allows nothing but the one style sheet.
+//! The HTML has inline SVG, no script, and loads nothing. The template engine escapes all text from tables
+//! and the configuration. As a second defence, the `Content-Security-Policy` allows nothing but the one
+//! style sheet.
 
 mod chart;
 mod elements;
-mod now;
+mod objectives;
 mod problems;
 mod quantity;
 mod queue;
@@ -20,19 +20,16 @@ use aws_lc_rs::digest;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::Serialize;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 
 use self::chart::Window;
 use self::elements::Ids;
-pub use self::now::Now;
 use self::problems::{Problem, Severity};
 use self::quantity::{Moment, counted};
-use self::source::SourceView;
 use super::Page;
 use crate::state::{State, TargetData};
 
-/// The address of the configuration's page.
+/// The path of the configuration page.
 pub(super) const CONFIG: &str = "/config";
 
 /// The style sheet of every page.
@@ -50,18 +47,27 @@ const FILES: [(&str, &str); 7] = [
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
-    // Whatever a template is called.
+    // For every template name.
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     for (name, text) in FILES {
-        // A template that does not parse is missing from the environment; rendering it then names
-        // it, and tests render them all.
+        // A template that does not parse is missing from the environment. Rendering it fails with its name,
+        // and tests render them all.
         let _ = environment.add_template(name, text);
     }
     environment
 });
 
-/// A page could not be rendered. The templates ship with the program, so this is a defect.
+/// The present, by the exporter's clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// The monotonic clock.
+    pub monotonic: Duration,
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    pub unix_ms: i64,
+}
+
+/// A page could not be rendered: a defect, because the templates are part of the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the page template {template} cannot be rendered: {message}")]
 pub struct PageError {
@@ -69,51 +75,29 @@ pub struct PageError {
     message: String,
 }
 
-/// A page that only has to be rendered: nothing of the state is needed any more.
-#[derive(Debug, Serialize)]
+/// The content of a page, taken out of the state and ready to be rendered.
+#[derive(Debug)]
 pub struct Prepared {
-    style: &'static str,
-    version: &'static str,
-    /// Relative, as all addresses on a page are.
-    metrics: String,
-    now: Moment,
-    #[serde(flatten)]
-    content: Content,
+    template: &'static str,
+    content: Value,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Content {
-    Overview(Box<Overview>),
-    Configuration { yaml: String },
-}
-
-#[derive(Debug, PartialEq, Serialize)]
-struct Overview {
-    verdict: String,
-    /// The class that colours it.
-    verdict_class: &'static str,
-    problems: Vec<Problem>,
-    sources: Vec<SourceView>,
-    config_read: Moment,
-    /// When the state was last saved; `None` when it is not kept.
-    saved: Option<Option<Moment>>,
-}
-
-/// Takes out of the state what a page shows. `telemetry_path` is where the metrics are.
+/// Takes the content of a page out of the state. `telemetry_path` is the path of the metrics.
 #[must_use]
 pub fn prepare(page: Page, state: &State, now: Now, telemetry_path: &str) -> Prepared {
-    Prepared {
-        style: STYLE,
-        version: env!("CARGO_PKG_VERSION"),
-        // With the dot it is a path whatever follows, and holds behind a proxy's prefix, too.
-        metrics: format!(".{telemetry_path}"),
-        now: Moment::new(now.unix_ms, now.unix_ms),
-        content: match page {
-            Page::Overview => Content::Overview(Box::new(overview(state, now))),
-            Page::Configuration => Content::Configuration { yaml: state.config_yaml.clone() },
-        },
-    }
+    let (template, content) = match page {
+        Page::Overview => ("overview.html", overview(state, now)),
+        Page::Configuration => ("config.html", context!(yaml => state.config_yaml.clone())),
+    };
+    let content = context! {
+        style => STYLE,
+        version => env!("CARGO_PKG_VERSION"),
+        // Relative, as all addresses on a page are: the dot keeps it valid behind the path prefix of a proxy.
+        metrics => format!(".{telemetry_path}"),
+        now => Moment::new(now.unix_ms, now.unix_ms),
+        ..content
+    };
+    Prepared { template, content }
 }
 
 impl Prepared {
@@ -122,18 +106,15 @@ impl Prepared {
     /// # Errors
     /// [`PageError`], when a shipped template is broken.
     pub fn render(&self) -> Result<String, PageError> {
-        let template = match self.content {
-            Content::Overview(_) => "overview.html",
-            Content::Configuration { .. } => "config.html",
-        };
+        let template = self.template;
         TEMPLATES
             .get_template(template)
-            .and_then(|found| found.render(Serde(self)))
+            .and_then(|found| found.render(self.content.clone()))
             .map_err(|error| PageError { template, message: format!("{error:#}") })
     }
 }
 
-/// What a browser may do with a page: show it in the one style that it comes with.
+/// The `Content-Security-Policy` of every page: nothing but its own style sheet is allowed.
 pub(super) fn content_security_policy() -> &'static str {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         let hash = STANDARD.encode(digest::digest(&digest::SHA256, STYLE.as_bytes()));
@@ -145,30 +126,29 @@ pub(super) fn content_security_policy() -> &'static str {
     &POLICY
 }
 
-fn overview(state: &State, now: Now) -> Overview {
+fn overview(state: &State, now: Now) -> Value {
     let problems = problems::all(state, now);
     let window = Window::new(now.monotonic, oldest_point(state));
     let mut ids = Ids::default();
     let (verdict, verdict_class) = verdict(state, &problems);
-    Overview {
+    let sources = state.sources.iter().map(|source| source::view(source, state, now, &window, &mut ids));
+    let moment = |at_ms| Moment::new(at_ms, now.unix_ms);
+    context! {
         verdict,
         verdict_class,
-        problems,
-        sources: state
-            .sources
-            .iter()
-            .map(|source| source::view(source, state, now, &window, &mut ids))
-            .collect(),
-        config_read: Moment::new(state.config.last_success_ms, now.unix_ms),
-        saved: state.saving.map(|saving| saving.last_success_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms))),
+        problems => Value::from(Serde(problems)),
+        sources => sources.collect::<Vec<_>>(),
+        config_read => moment(state.config.last_success_ms),
+        has_state_file => state.saving.is_some(),
+        saved => state.saving.and_then(|saving| saving.last_success_ms).map(moment),
     }
 }
 
-/// All of it in a few words.
+/// The overall status in a few words, and the CSS class of its colour.
 fn verdict(state: &State, problems: &[Problem]) -> (String, &'static str) {
     let number = |severity| {
-        let of_it = problems.iter().filter(|problem| problem.severity == severity);
-        u64::try_from(of_it.count()).unwrap_or(u64::MAX)
+        let matching = problems.iter().filter(|problem| problem.severity == severity);
+        u64::try_from(matching.count()).unwrap_or(u64::MAX)
     };
     let (bad, notices) = (number(Severity::Problem), number(Severity::Notice));
     let bad_text = counted(bad, "problem", "problems");
@@ -182,7 +162,7 @@ fn verdict(state: &State, problems: &[Problem]) -> (String, &'static str) {
     }
 }
 
-/// The time that the charts go back to.
+/// The oldest point of all charts, by the monotonic clock.
 fn oldest_point(state: &State) -> Option<Duration> {
     let targets = state.sources.iter().flat_map(|source| &source.targets);
     let queues = targets.filter_map(|target| match &target.data {

@@ -1,26 +1,28 @@
-//! Formatting: numbers, durations, times and names in words.
+//! Formatting: numbers, durations, times and names.
 
 use std::time::Duration;
 
+use minijinja::Value;
+use minijinja::value::Serde;
 use serde::Serialize;
 use time::OffsetDateTime;
 
-/// What is nearer than this is now, for a person.
+/// Times closer to now than this read `just now`.
 const JUST_NOW: Duration = Duration::from_secs(1);
 
-/// A moment: when it was, and how long ago.
+/// A point in time, and how long ago it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Moment {
-    /// For machines: `2026-11-30T12:00:05Z`. Empty when no calendar has the moment.
+    /// `2026-11-30T12:00:05Z`; empty when it is outside the calendar.
     pub(super) datetime: String,
-    /// For people: `2026-11-30 12:00:05 UTC`.
+    /// `2026-11-30 12:00:05 UTC`.
     pub(super) text: String,
-    /// `5 s ago`, or `just now`; `in 5 s` for what the clocks say is still to come.
+    /// `5 s ago`, `just now`, or `in 5 s` for a time in the future.
     pub(super) ago: String,
 }
 
 impl Moment {
-    /// The moment `at_ms`, read at `now_ms`; both of one clock, in milliseconds since the epoch.
+    /// The time `at_ms` seen at `now_ms`, both of one clock in milliseconds since the epoch.
     pub(super) fn new(at_ms: i64, now_ms: i64) -> Self {
         let (datetime, text) = match OffsetDateTime::from_unix_timestamp(at_ms.div_euclid(1_000)) {
             Ok(at) => {
@@ -42,7 +44,13 @@ impl Moment {
     }
 }
 
-/// A count, its digits in groups of three.
+impl From<Moment> for Value {
+    fn from(moment: Moment) -> Self {
+        Self::from(Serde(moment))
+    }
+}
+
+/// A count with its digits in groups of three.
 pub(super) fn count(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -55,13 +63,13 @@ pub(super) fn count(count: u64) -> String {
     grouped
 }
 
-/// A count with its noun, of which `plural` is the other form.
+/// A count with its noun in the right form.
 pub(super) fn counted(number: u64, singular: &str, plural: &str) -> String {
     format!("{} {}", count(number), if number == 1 { singular } else { plural })
 }
 
-/// A span of time, in its two largest units: `350 ms`, `4.2 s`, `5 min 3 s`, `2 h`, `3 d 4 h`. What is
-/// left out is cut off, not rounded up: an age is never said to be more than it is.
+/// A duration in its two largest units: `350 ms`, `4.2 s`, `5 min 3 s`, `2 h`, `3 d 4 h`. It is rounded
+/// down, so that no age is overstated.
 pub(super) fn span(span: Duration) -> String {
     let ms = span.as_millis();
     let (seconds, minutes, hours, days) = (ms / 1_000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);
@@ -80,18 +88,42 @@ fn with_rest(whole: String, rest: u128, unit: &str) -> String {
     if rest == 0 { whole } else { format!("{whole} {rest} {unit}") }
 }
 
-/// The same of milliseconds.
+/// A duration in milliseconds, as [`span`].
 pub(super) fn span_ms(ms: u64) -> String {
     span(Duration::from_millis(ms))
 }
 
-/// The kind of a target in words, from its label in [`crate::state::TargetState::label`].
+/// A value in its unit: seconds as a duration, a number as a count.
+pub(super) fn value(value: f64, is_duration: bool) -> String {
+    if is_duration {
+        return span(Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX));
+    }
+    count(value.round() as u64)
+}
+
+/// A count as a number.
+pub(super) fn number(count: u64) -> f64 {
+    count as f64
+}
+
+/// Milliseconds in seconds.
+pub(super) fn seconds(ms: u64) -> f64 {
+    // The way in which objectives are converted, so that equal times are equal numbers.
+    Duration::from_millis(ms).as_secs_f64()
+}
+
+/// The time from `at_ms` to `now_ms`; 0 for a time in the future.
+pub(super) fn since(at_ms: i64, now_ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(now_ms.saturating_sub(at_ms)).unwrap_or(0))
+}
+
+/// The kind of a target in words, from its [label](crate::state::TargetState::label).
 pub(super) fn kind(label: &str) -> String {
     label.replace('_', " ")
 }
 
-/// Text of a table or of the configuration, fit to be shown: what would be invisible, or would not be
-/// allowed in HTML, is shown as the replacement character.
+/// Text from a table or the configuration, with the replacement character for characters that are invisible
+/// or not allowed in HTML.
 pub(super) fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
@@ -134,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_said_for_machines_and_for_people() {
+    fn a_moment_is_readable_by_machines_and_by_people() {
         let moment = Moment::new(1_796_040_000_000, 1_796_040_005_900);
         assert_eq!(moment.datetime, "2026-11-30T12:00:00Z");
         assert_eq!(moment.text, "2026-11-30 12:00:00 UTC");

@@ -1,44 +1,30 @@
-//! A queue on the page: its numbers, and how it went of late.
+//! Queues on the page: current numbers, and charts of the recent past.
 
 use std::time::Duration;
 
-use serde::Serialize;
+use minijinja::{Value, context};
 
 use super::chart::{self, Window};
-use super::elements::{Fact, Figure, Ids};
-use super::quantity::{count, span, span_ms, visible};
+use super::elements::{Fact, Ids};
+use super::objectives::{self, Measured};
+use super::quantity::{self, count, counted, number, seconds, span_ms, visible};
 use crate::config::QueueObjectives;
 use crate::sample::{JobState, QueueFacts};
 use crate::state::QueueState;
 use crate::state::recent::{Point, Trend};
 
-/// One queue.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct QueueView {
-    pub(super) id: String,
-    pub(super) name: String,
-    /// Empty while there is nothing to say.
-    pub(super) facts: Vec<Fact>,
-    pub(super) charts: Vec<Figure>,
-}
-
-/// The time range of a chart, and when the values of its target end.
+/// The period of a chart, and the end of its line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChartTime<'a> {
     pub(super) window: &'a Window,
     pub(super) stale_after: Duration,
-    /// The present while the target is fresh, nothing when its values are withdrawn.
+    /// Now while the target is fresh; `None` when its values are withdrawn.
     pub(super) until: Option<Duration>,
 }
 
-/// The queues of a target: those of its last sample, or, while that is withdrawn, those of the recent
-/// past without numbers.
-pub(super) fn views(
-    target_name: &str,
-    queue: &QueueState,
-    time: ChartTime<'_>,
-    ids: &mut Ids,
-) -> Vec<QueueView> {
+/// The queues of a target: those of its last sample, or, while that is withdrawn, those of the recent past
+/// without their numbers.
+pub(super) fn views(target_name: &str, queue: &QueueState, time: ChartTime<'_>, ids: &mut Ids) -> Vec<Value> {
     let is_fresh = time.until.is_some();
     let names: Vec<&str> = if !queue.labelled {
         vec![target_name]
@@ -49,11 +35,11 @@ pub(super) fn views(
     };
     let view = |name: &str| {
         let facts = queue.queues.get(name).filter(|_| is_fresh);
-        QueueView {
-            id: ids.next(),
-            name: visible(name),
-            facts: facts.map(|facts| self::facts(facts, &queue.objectives)).unwrap_or_default(),
-            charts: queue
+        context! {
+            id => ids.next(),
+            name => visible(name),
+            facts => facts.map(|facts| self::facts(facts, &queue.objectives)).unwrap_or_default(),
+            charts => queue
                 .trends
                 .get(name)
                 .map(|trend| charts(trend, facts, &queue.objectives, time, ids))
@@ -63,24 +49,10 @@ pub(super) fn views(
     names.into_iter().map(view).collect()
 }
 
-fn facts(facts: &QueueFacts, objectives: &QueueObjectives) -> Vec<Fact> {
-    let QueueObjectives { max_ready_age, max_expired_age, max_attempts, max_failed_jobs } = objectives;
+fn facts(facts: &QueueFacts, limits: &QueueObjectives) -> Vec<Fact> {
+    let held = |key, name| objectives::fact(facts, limits.each(), key, name);
     let jobs = |state: JobState| facts.jobs.get(&state).map(|jobs| Fact::new(title(state), count(*jobs)));
-    let age = |name, age_ms: Option<u64>, objective: &Option<Duration>| {
-        let age = age_ms.map(Duration::from_millis)?;
-        Some(Fact::new(name, span(age)).held_to(age, *objective, span))
-    };
-    let ready_age = age("Oldest ready", facts.oldest_ready_age_ms, max_ready_age);
-    let failed = facts.jobs.get(&JobState::Failed).map(|failed| {
-        Fact::new(title(JobState::Failed), count(*failed)).held_to(
-            *failed,
-            max_failed_jobs.map(u64::from),
-            count,
-        )
-    });
-    let attempts = facts.max_attempts.map(|most| {
-        Fact::new("Most attempts", count(most)).held_to(most, max_attempts.map(u64::from), count)
-    });
+    let ready_age = held("max_ready_age", "Oldest ready");
     let has_retrying = facts.jobs.contains_key(&JobState::Retrying);
     let tried_before = facts.retrying_jobs.filter(|_| !has_retrying);
     [
@@ -89,22 +61,73 @@ fn facts(facts: &QueueFacts, objectives: &QueueObjectives) -> Vec<Fact> {
         jobs(JobState::Running),
         jobs(JobState::Expired),
         jobs(JobState::Retrying),
-        failed,
+        held("max_failed_jobs", title(JobState::Failed)),
         jobs(JobState::Scheduled).map(Fact::minor),
         jobs(JobState::Exhausted).map(Fact::minor),
         jobs(JobState::Unknown).map(Fact::minor),
         jobs(JobState::Done).map(Fact::minor),
         tried_before.map(|tried| Fact::new("Tried before", count(tried)).minor()),
         facts.longest_running_ms.map(|ms| Fact::new("Longest running", span_ms(ms)).minor()),
-        age("Longest expired", facts.oldest_expired_lease_ms, max_expired_age).map(Fact::minor),
-        attempts.map(Fact::minor),
+        held("max_expired_age", "Longest expired").map(Fact::minor),
+        held("max_attempts", "Most attempts").map(Fact::minor),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-/// The heading of a state, which is its label value.
+impl Measured for QueueFacts {
+    fn measure(&self, key: &str) -> Option<f64> {
+        match key {
+            "max_ready_age" => self.oldest_ready_age_ms.map(seconds),
+            "max_expired_age" => self.oldest_expired_lease_ms.map(seconds),
+            "max_attempts" => self.max_attempts.map(number),
+            "max_failed_jobs" => self.jobs.get(&JobState::Failed).copied().map(number),
+            _ => None,
+        }
+    }
+
+    fn exceeded(&self, key: &str, value: &str) -> Option<(String, String, &'static str)> {
+        let jobs = |state| self.jobs.get(&state).copied().unwrap_or(0);
+        let (running, failed) = (jobs(JobState::Running), jobs(JobState::Failed));
+        let mut context = String::new();
+        let (what, remedy) = match key {
+            "max_ready_age" if running == 0 => {
+                context.push_str(" No job is running.");
+                let what = format!("The oldest ready job has waited for {value}");
+                (what, "Check whether the workers run, and can log in.")
+            }
+            "max_ready_age" => {
+                context = format!(" {} running.", counted(running, "job is", "jobs are"));
+                (
+                    format!("The oldest ready job has waited for {value}"),
+                    "If the age grows as fast as time passes, one job is passed over: look at it. Otherwise there \
+                     is more work than the workers can do.",
+                )
+            }
+            "max_expired_age" => {
+                let leases = counted(self.expired_leases.unwrap_or(0), "lapsed lease", "lapsed leases");
+                (
+                    format!("The first of {leases} lapsed {value} ago, and nobody has put the job back"),
+                    "Check whether recovery runs. A worker that died, or work that takes longer than its lease, \
+                     leaves these behind.",
+                )
+            }
+            "max_attempts" => (
+                format!("An unfinished job was tried {value} times"),
+                "Find it by its attempts, read its last error, and fix it or let it fail.",
+            ),
+            "max_failed_jobs" => (
+                format!("{} in the table", counted(failed, "failed job is", "failed jobs are")),
+                "Read their errors. Run them again, or remove those that nobody needs.",
+            ),
+            _ => return None,
+        };
+        Some((what, context, remedy))
+    }
+}
+
+/// The heading of a state.
 const fn title(state: JobState) -> &'static str {
     match state {
         JobState::Ready => "Ready",
@@ -119,15 +142,15 @@ const fn title(state: JobState) -> &'static str {
     }
 }
 
-/// One value of a trend, as a chart shows it.
+/// One value of a trend, as a chart shows it: in seconds or as a number.
 struct Series {
     title: &'static str,
     class: &'static str,
-    value: fn(&Point) -> Option<u64>,
-    /// What the last sample said, which is not always the peak of its point.
-    now: Option<u64>,
-    shown: fn(u64) -> String,
-    objective: Option<u64>,
+    is_duration: bool,
+    value: fn(&Point) -> Option<f64>,
+    /// The value in the last sample, which is not always the peak of its point.
+    now: Option<f64>,
+    objective: Option<f64>,
 }
 
 fn charts(
@@ -136,22 +159,22 @@ fn charts(
     objectives: &QueueObjectives,
     time: ChartTime<'_>,
     ids: &mut Ids,
-) -> Vec<Figure> {
+) -> Vec<Value> {
     let ready = Series {
         title: "Ready",
         class: "ready",
-        value: |point| Some(point.ready),
-        now: facts.and_then(|facts| facts.jobs.get(&JobState::Ready).copied()),
-        shown: count,
+        is_duration: false,
+        value: |point| Some(number(point.ready)),
+        now: facts.and_then(|facts| facts.jobs.get(&JobState::Ready).copied().map(number)),
         objective: None,
     };
     let age = Series {
         title: "Oldest ready",
         class: "age",
-        value: |point| point.oldest_ready_age_ms,
-        now: facts.and_then(|facts| facts.oldest_ready_age_ms),
-        shown: span_ms,
-        objective: objectives.max_ready_age.and_then(|age| u64::try_from(age.as_millis()).ok()),
+        is_duration: true,
+        value: |point| point.oldest_ready_age_ms.map(seconds),
+        now: facts.and_then(|facts| facts.oldest_ready_age_ms.map(seconds)),
+        objective: objectives.max_ready_age.map(|age| age.as_secs_f64()),
     };
     let is_known = |series: &Series| trend.points().any(|point| (series.value)(point).is_some());
     let known = [ready, age].into_iter().filter(is_known);
@@ -159,46 +182,42 @@ fn charts(
 }
 
 impl Series {
-    fn figure(&self, trend: &Trend, time: ChartTime<'_>, ids: &mut Ids) -> Figure {
-        let Self { title, class, value, shown, objective, .. } = *self;
-        let peak = trend.points().filter_map(value).max().unwrap_or(0);
-        // An objective far above everything would press the line flat; it is then said, not drawn.
-        let drawn = objective.filter(|objective| *objective <= peak.saturating_mul(3));
-        let top = number(peak.max(drawn.unwrap_or(0)).max(1)) * 1.05;
+    fn figure(&self, trend: &Trend, time: ChartTime<'_>, ids: &mut Ids) -> Value {
+        let Self { title, class, value, objective, .. } = *self;
+        let peak = trend.points().filter_map(value).fold(0.0, f64::max);
+        // An objective far above every value would flatten the line: the description has it instead.
+        let drawn = objective.filter(|objective| *objective <= peak * 3.0);
+        let highest = peak.max(drawn.unwrap_or(0.0));
+        let top = if highest > 0.0 { highest * 1.05 } else { 1.0 };
         let ChartTime { window, stale_after, until } = time;
-        let line = chart::line(trend, window, stale_after, until, top, |point| value(point).map(number));
-        Figure {
-            id: ids.next(),
+        let line = chart::line(trend, window, stale_after, until, top, value);
+        context! {
+            id => ids.next(),
             class,
-            title: title.to_owned(),
-            note: format!("highest {}", shown(peak)),
-            description: self.description(window, peak, line.has_gap),
-            line,
-            objective_y: drawn.map(|objective| format!("{:.1}", chart::height_of(number(objective), top))),
-            window: window.name,
-            since: window.length_name,
+            title => title.to_owned(),
+            note => format!("highest {}", self.shown(peak)),
+            description => self.description(window, peak, line.has_gap),
+            area => line.area,
+            line => line.line,
+            objective_y => drawn.map(|objective| format!("{:.1}", chart::height_of(objective, top))),
+            window => window.name,
+            since => window.length_name,
         }
     }
 
-    /// The chart in words.
-    fn description(&self, window: &Window, peak: u64, has_gap: bool) -> String {
-        let Self { now, shown, objective, .. } = *self;
-        let mut description = format!("Highest in the last {}: {}.", window.name, shown(peak));
-        match now {
-            Some(now) => description.push_str(&format!(" Now: {}.", shown(now))),
-            None => description.push_str(" There is no present value."),
-        }
-        if let Some(objective) = objective {
-            description.push_str(&format!(" Objective: at most {}.", shown(objective)));
-        }
-        if has_gap {
-            description.push_str(" The line is interrupted where nothing could be said.");
-        }
-        description
+    /// A description of the chart.
+    fn description(&self, window: &Window, peak: f64, has_gap: bool) -> String {
+        let highest = format!("Highest in the last {}: {}.", window.name, self.shown(peak));
+        let now = self.now.map_or_else(
+            || " There is no present value.".to_owned(),
+            |now| format!(" Now: {}.", self.shown(now)),
+        );
+        let objective = self.objective.map(|most| format!(" Objective: at most {}.", self.shown(most)));
+        let gap = if has_gap { " The line is interrupted where there was no sample." } else { "" };
+        format!("{highest}{now}{}{gap}", objective.unwrap_or_default())
     }
-}
 
-#[allow(clippy::cast_precision_loss, reason = "a pixel is far coarser")]
-fn number(value: u64) -> f64 {
-    value as f64
+    fn shown(&self, value: f64) -> String {
+        quantity::value(value, self.is_duration)
+    }
 }

@@ -1,168 +1,76 @@
-//! A source on the page: whether it answers, its targets, and how sampling them goes.
+//! Sources on the page: status, targets, and sampling.
 
-use std::time::Duration;
+use minijinja::{Value, context};
 
-use serde::Serialize;
-
+use super::Now;
 use super::chart::Window;
 use super::elements::{Fact, Ids};
-use super::now::Now;
-use super::quantity::{Moment, count, kind, span, span_ms, visible};
-use super::queue::{self, ChartTime, QueueView};
-use super::run_log::{self, RunLogView};
-use crate::config::AttemptOutcome;
+use super::objectives::{self, Measured};
+use super::quantity::{Moment, count, kind, seconds, span, visible};
+use super::queue::{self, ChartTime};
+use super::run_log;
 use crate::source::Reason;
-use crate::state::{
-    AttemptLogState, ControlTableState, EnqueueLogState, LastError, SourceState, State, TargetData,
-    TargetState,
-};
+use crate::state::{Cell, CountTable, LastError, Presentation, SourceState, State, TargetState};
 
-/// One source.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct SourceView {
-    pub(super) id: String,
-    pub(super) name: String,
-    /// `up`, `down` or `not asked yet`.
-    pub(super) status: &'static str,
-    /// The class that colours the word.
-    pub(super) status_class: &'static str,
-    pub(super) facts: Vec<Fact>,
-    pub(super) queues: Vec<TargetView<Vec<QueueView>>>,
-    pub(super) run_logs: Vec<TargetView<RunLogView>>,
-    pub(super) attempts: Vec<AttemptRow>,
-    pub(super) enqueued: Vec<EnqueuedRow>,
-    pub(super) notifications: Vec<NotificationRow>,
-    pub(super) sampling: Vec<SamplingRow>,
-    /// The last errors, those that say the same taken together.
-    pub(super) errors: Vec<ErrorView>,
-    /// Every reason for which a sample of this source failed.
-    pub(super) reasons: Vec<ReasonView>,
-}
-
-/// A target, and why its values are not shown, if they are not.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct TargetView<T> {
-    pub(super) name: String,
-    pub(super) withdrawn: String,
-    pub(super) view: T,
-}
-
-/// Attempts at the jobs of one queue.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct AttemptRow {
-    pub(super) log: String,
-    pub(super) queue: String,
-    /// In the order of [`AttemptOutcome::ALL`].
-    pub(super) counts: Vec<String>,
-    pub(super) retries: String,
-}
-
-/// Jobs put into one queue.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct EnqueuedRow {
-    pub(super) log: String,
-    pub(super) queue: String,
-    pub(super) count: String,
-}
-
-/// Notifications of one kind.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct NotificationRow {
-    pub(super) table: String,
-    pub(super) kind: String,
-    pub(super) count: String,
-    pub(super) last: Option<Moment>,
-}
-
-/// How sampling a target goes.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct SamplingRow {
-    pub(super) kind: String,
-    pub(super) name: String,
-    pub(super) good: String,
-    pub(super) last_good: Option<Moment>,
-    pub(super) failed: String,
-    /// The failed ones by reason.
-    pub(super) by_reason: String,
-}
-
-/// The last error of one or more targets.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct ErrorView {
-    pub(super) reason: &'static str,
-    /// The server's words, or where to find them.
-    pub(super) message: String,
-    /// When it was last seen.
-    pub(super) at: Moment,
-    pub(super) targets: String,
-}
-
-/// A reason in plain words.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct ReasonView {
-    pub(super) reason: &'static str,
-    pub(super) meaning: &'static str,
-    pub(super) remedy: &'static str,
-}
-
-/// The database's clock now, as far as the last sample tells.
+/// The database's clock now, by the skew in the last sample.
 pub(super) fn database_ms(source: &SourceState, now: Now) -> i64 {
     now.unix_ms.saturating_add(source.clock_skew_ms.unwrap_or(0))
 }
 
-pub(super) fn view(
-    source: &SourceState,
-    state: &State,
-    now: Now,
-    window: &Window,
-    ids: &mut Ids,
-) -> SourceView {
+pub(super) fn view(source: &SourceState, state: &State, now: Now, window: &Window, ids: &mut Ids) -> Value {
     let clock_ms = database_ms(source, now);
-    let mut view = SourceView {
-        id: ids.next(),
-        name: visible(&source.name),
-        status: match source.up {
-            Some(true) => "up",
-            Some(false) => "down",
-            None => "not asked yet",
-        },
-        status_class: match source.up {
-            Some(true) => "good",
-            Some(false) => "bad",
-            None => "idle",
-        },
-        facts: facts(source, now),
-        queues: Vec::new(),
-        run_logs: Vec::new(),
-        attempts: Vec::new(),
-        enqueued: Vec::new(),
-        notifications: Vec::new(),
-        sampling: source.targets.iter().map(|target| sampling(target, now)).collect(),
-        errors: errors(source, now),
-        reasons: reasons(source),
-    };
+    let id = ids.next();
+    let (mut queues, mut run_logs) = (Vec::new(), Vec::new());
+    let mut counts: Vec<Counts> = Vec::new();
     for target in &source.targets {
         let is_fresh = target.is_fresh(now.monotonic, state.stale_after);
         let (name, withdrawn) = (visible(&target.name), withdrawn(target, is_fresh, now));
-        match &target.data {
-            TargetData::Queue(queue) => {
+        let database_ms = is_fresh.then_some(clock_ms);
+        match target.data.presentation() {
+            Presentation::Queue(queue) => {
                 let until = is_fresh.then_some(now.monotonic);
                 let time = ChartTime { window, stale_after: state.stale_after, until };
                 let views = queue::views(&target.name, queue, time, ids);
-                view.queues.push(TargetView { name, withdrawn, view: views });
+                queues.push(context!(name, withdrawn, view => views));
             }
-            TargetData::RunLog(log) => {
-                let log = run_log::view(&target.name, log, is_fresh.then_some(clock_ms), clock_ms, ids);
-                view.run_logs.push(TargetView { name, withdrawn, view: log });
+            Presentation::RunLog(log) => {
+                let log = run_log::view(&target.name, log, database_ms, clock_ms, ids);
+                run_logs.push(context!(name, withdrawn, view => log));
             }
-            TargetData::AttemptLog(log) => view.attempts.extend(attempts(target, log)),
-            TargetData::EnqueueLog(log) => view.enqueued.extend(enqueued(target, log)),
-            TargetData::ControlTable(control) => {
-                view.notifications.extend(notifications(target, control, is_fresh.then_some(clock_ms)));
-            }
+            Presentation::Counts(table) => add_counts(&mut counts, &target.name, table, database_ms),
         }
     }
-    view
+    let (status, status_class) = match source.up {
+        Some(true) => ("up", "good"),
+        Some(false) => ("down", "bad"),
+        None => ("not asked yet", "idle"),
+    };
+    context! {
+        id,
+        name => visible(&source.name),
+        status,
+        status_class,
+        facts => facts(source, now),
+        queues,
+        run_logs,
+        counts => counts
+            .into_iter()
+            .map(|Counts { title, caption, columns, rows }| {
+                context!(title, caption, columns => columns.to_vec(), rows)
+            })
+            .collect::<Vec<_>>(),
+        sampling => source.targets.iter().map(|target| sampling(target, now)).collect::<Vec<_>>(),
+        errors => errors(source, now),
+        reasons => reasons(source),
+    }
+}
+
+/// The counters of all logs of one kind.
+struct Counts {
+    title: &'static str,
+    caption: &'static str,
+    columns: &'static [&'static str],
+    rows: Vec<Value>,
 }
 
 fn facts(source: &SourceState, now: Now) -> Vec<Fact> {
@@ -171,74 +79,74 @@ fn facts(source: &SourceState, now: Now) -> Vec<Fact> {
         Some(moment) => Fact::new("Last good sample", moment.ago).noted(moment.text),
         None => Fact::new("Last good sample", "none yet"),
     };
-    let skew = source.clock_skew_ms.map(|skew_ms| {
-        let size = Duration::from_millis(skew_ms.unsigned_abs());
-        let text = match skew_ms {
+    let skew = objectives::fact(source, source.objectives.each(), "max_clock_skew", "Database's clock");
+    let skew = skew.zip(source.clock_skew_ms).map(|(fact, skew_ms)| {
+        let value = match skew_ms {
             0 => "none".to_owned(),
-            1.. => format!("{} ahead", span(size)),
-            ..0 => format!("{} behind", span(size)),
+            1.. => format!("{} ahead", fact.value),
+            ..0 => format!("{} behind", fact.value),
         };
-        Fact::new("Database's clock", text).held_to(size, source.objectives.max_clock_skew, span)
+        Fact { value, ..fact }
     });
     [Some(last), skew].into_iter().flatten().collect()
 }
 
-/// Why the values of a target are not shown.
+impl Measured for SourceState {
+    fn measure(&self, key: &str) -> Option<f64> {
+        if key == "max_clock_skew" { self.clock_skew_ms.map(|ms| seconds(ms.unsigned_abs())) } else { None }
+    }
+
+    fn exceeded(&self, _key: &str, value: &str) -> Option<(String, String, &'static str)> {
+        let side = if self.clock_skew_ms > Some(0) { "ahead of" } else { "behind" };
+        Some((
+            format!("The database's clock is {value} {side} this machine's"),
+            String::new(),
+            "Check the time service of both machines. Ages are right: they are measured by the database's own \
+             clock.",
+        ))
+    }
+}
+
+/// Why the values of a target are withdrawn; empty if they are not.
 fn withdrawn(target: &TargetState, is_fresh: bool, now: Now) -> String {
     if is_fresh {
         return String::new();
     }
-    match target.sampling.last_good {
-        Some(at) => {
-            let age = span(now.monotonic.saturating_sub(at));
-            format!("No numbers: the last good sample is {age} old, and would no longer be true.")
-        }
+    match age_of(target, now) {
+        Some(age) => format!("No numbers: the last good sample is {age} old, too old to be true."),
         None if target.sampling.failed_in_a_row > 0 => "No numbers: there is no good sample yet.".to_owned(),
-        None => "The first sample is still to be taken.".to_owned(),
+        None => "No sample has been taken yet.".to_owned(),
     }
 }
 
-fn attempts<'a>(target: &'a TargetState, log: &'a AttemptLogState) -> impl Iterator<Item = AttemptRow> + 'a {
-    log.log.series.iter().map(|(queue, attempts)| AttemptRow {
-        log: visible(&target.name),
-        queue: visible(queue),
-        counts: AttemptOutcome::ALL
-            .iter()
-            .map(|outcome| match outcome {
-                AttemptOutcome::Lost if !log.overall.capabilities.reclaims => "not told".to_owned(),
-                outcome => count(attempts.outcomes.get(outcome).copied().unwrap_or(0)),
-            })
-            .collect(),
-        retries: if log.overall.capabilities.retries {
-            count(attempts.retries)
-        } else {
-            "not told".to_owned()
-        },
-    })
+/// Adds the counters of a log to those of its kind. `database_ms` is the database's clock now; `None` while
+/// the values of the log are withdrawn, which hides times.
+fn add_counts(views: &mut Vec<Counts>, log: &str, table: CountTable<'_>, database_ms: Option<i64>) {
+    let CountTable { title, caption, columns, rows } = table;
+    let cell = |cell| match cell {
+        Cell::Count(number) => context!(count => number.map_or_else(|| "not known".to_owned(), count)),
+        Cell::Time(at_ms) => {
+            let at = at_ms.zip(database_ms);
+            context!(time => at.map(|(at_ms, now_ms)| Moment::new(at_ms, now_ms)))
+        }
+    };
+    if rows.is_empty() {
+        return;
+    }
+    let rows = rows.into_iter().map(|(name, cells)| {
+        context! {
+            name => visible(name),
+            log => visible(log),
+            cells => cells.into_iter().map(cell).collect::<Vec<_>>(),
+        }
+    });
+    match views.iter_mut().find(|view| view.title == title) {
+        Some(view) => view.rows.extend(rows),
+        None => views.push(Counts { title, caption, columns, rows: rows.collect() }),
+    }
 }
 
-fn enqueued<'a>(target: &'a TargetState, log: &'a EnqueueLogState) -> impl Iterator<Item = EnqueuedRow> + 'a {
-    log.log.series.iter().map(|(queue, jobs)| EnqueuedRow {
-        log: visible(&target.name),
-        queue: visible(queue),
-        count: count(*jobs),
-    })
-}
-
-fn notifications<'a>(
-    target: &'a TargetState,
-    control: &'a ControlTableState,
-    database_ms: Option<i64>,
-) -> impl Iterator<Item = NotificationRow> + 'a {
-    control.log.series.iter().map(move |(kind, state)| NotificationRow {
-        table: visible(&target.name),
-        kind: visible(kind),
-        count: count(state.notifications),
-        last: state.last_ms.zip(database_ms).map(|(at_ms, now_ms)| Moment::new(at_ms, now_ms)),
-    })
-}
-
-fn sampling(target: &TargetState, now: Now) -> SamplingRow {
+fn sampling(target: &TargetState, now: Now) -> Value {
     let sampling = &target.sampling;
     let failed: u64 = sampling.errors.values().sum();
     let by_reason: Vec<String> = sampling
@@ -247,17 +155,17 @@ fn sampling(target: &TargetState, now: Now) -> SamplingRow {
         .filter(|(_, failed)| **failed > 0)
         .map(|(reason, failed)| format!("{} {}", reason.as_str(), count(*failed)))
         .collect();
-    SamplingRow {
-        kind: kind(target.label()),
-        name: visible(&target.name),
-        good: count(sampling.samples),
-        last_good: sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
-        failed: count(failed),
-        by_reason: by_reason.join(", "),
+    context! {
+        kind => kind(target.label()),
+        name => visible(&target.name),
+        good => count(sampling.samples),
+        last_good => sampling.last_good_ms.map(|at_ms| Moment::new(at_ms, now.unix_ms)),
+        failed => count(failed),
+        by_reason => by_reason.join(", "),
     }
 }
 
-fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
+fn errors(source: &SourceState, now: Now) -> Vec<Value> {
     let mut alike: Vec<(&LastError, i64, Vec<String>)> = Vec::new();
     for target in &source.targets {
         let Some(error) = &target.sampling.last_error else { continue };
@@ -273,45 +181,48 @@ fn errors(source: &SourceState, now: Now) -> Vec<ErrorView> {
     }
     alike
         .into_iter()
-        .map(|(error, at_ms, names)| ErrorView {
-            reason: error.reason.as_str(),
-            message: message(error),
-            at: Moment::new(at_ms, now.unix_ms),
-            targets: names.join(", "),
+        .map(|(error, at_ms, names)| {
+            context! {
+                reason => error.reason.as_str(),
+                message => message(error),
+                at => Moment::new(at_ms, now.unix_ms),
+                targets => names.join(", "),
+            }
         })
         .collect()
 }
 
-/// A target within its source.
+/// The kind and name of a target.
 pub(super) fn target_name(target: &TargetState) -> String {
     format!("{} {}", kind(target.label()), visible(&target.name))
 }
 
-/// What the server said.
+/// The server's message.
 pub(super) fn message(error: &LastError) -> String {
     error.message.as_deref().map_or_else(
-        || "The words are in the exporter's log only, because they can quote a row.".to_owned(),
+        || "The message is only in the exporter's log, because it can quote a row.".to_owned(),
         visible,
     )
 }
 
-fn reasons(source: &SourceState) -> Vec<ReasonView> {
+fn reasons(source: &SourceState) -> Vec<Value> {
     let occurred = |reason: &Reason| {
         source.targets.iter().any(|target| target.sampling.errors.get(reason).is_some_and(|count| *count > 0))
     };
     Reason::ALL
         .into_iter()
         .filter(occurred)
-        .map(|reason| ReasonView {
-            reason: reason.as_str(),
-            meaning: reason.meaning(source.dialect),
-            remedy: reason.remedy(source.dialect),
+        .map(|reason| {
+            context! {
+                reason => reason.as_str(),
+                meaning => reason.meaning(source.dialect),
+                remedy => reason.remedy(source.dialect),
+            }
         })
         .collect()
 }
 
-/// How long a source has had no good sample, in words, for a target that has had one.
+/// The age of the last good sample of a target, if it had one.
 pub(super) fn age_of(target: &TargetState, now: Now) -> Option<String> {
-    let at = target.sampling.last_good?;
-    Some(span_ms(u64::try_from(now.monotonic.saturating_sub(at).as_millis()).unwrap_or(u64::MAX)))
+    target.sampling.last_good.map(|at| span(now.monotonic.saturating_sub(at)))
 }

@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def scrape(address: str) -> float:
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE_SECONDS) as answer:
         assert answer.status == 200 and b"sqlqueue_up" in answer.read()
     return time.monotonic() - started
+
+
+def await_first_sample(address: str) -> None:
+    """Waits for the exporter to be ready: it serves before the first sample, without the values of one."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            urllib.request.urlopen(f"http://{address}/-/ready", timeout=PATIENCE_SECONDS).close()
+            return
+        except urllib.error.HTTPError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 def crowd(address: str, connections: int) -> tuple[list[socket.socket], list[float]]:
@@ -85,6 +99,7 @@ def main(binary: str, connections: str = "10000") -> None:
         program = demo(binary, Path(folder), "demo", [])
         try:
             address = program.listens(r"address=(\S+) .*path=")
+            await_first_sample(address)
             before = scrape(address), descriptors(program), resident_mib(program)
             clients, took = crowd(address, count)
             among = descriptors(program), resident_mib(program)

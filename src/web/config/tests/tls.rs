@@ -129,7 +129,7 @@ fn what_is_asked_of_clients_fits_together_or_is_refused() {
     for kind in ["NoClientCert", "RequestClientCert", "VerifyClientCertIfGiven"] {
         let authority = if kind.starts_with("Verify") { "client_ca_file: ca.crt" } else { "" };
         let found = errors(&with(kind, &format!("{names}\n  {authority}")));
-        assert!(found.contains("`tls_server_config.client_allowed_sans`: wants each client"), "{found}");
+        assert!(found.contains("`tls_server_config.client_allowed_sans`: needs each client"), "{found}");
     }
     for (yaml, expected) in [
         (with_tls("client_ca_file: ca.crt"), "client_ca_file`: has no effect without `client_auth_type`"),

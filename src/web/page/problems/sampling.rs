@@ -1,17 +1,16 @@
-//! What needs a person about sampling: a database that does not answer, targets that cannot be read.
-
-use std::time::Duration;
+//! Sampling problems: databases that do not answer, and targets that cannot be read.
 
 use super::{Problem, Severity, subject};
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetState};
-use crate::web::page::now::Now;
-use crate::web::page::quantity::{counted, span, visible};
+use crate::web::page::Now;
+use crate::web::page::objectives;
+use crate::web::page::quantity::{counted, visible};
 use crate::web::page::source::{age_of, message, target_name};
 
 pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Problem> {
     let mut problems = Vec::new();
-    // One cause that stands in the way of many targets is said once.
+    // A cause that affects many targets is reported once.
     for reason in Reason::ALL {
         let failing: Vec<&TargetState> =
             source.targets.iter().filter(|target| fails_with(target, reason)).collect();
@@ -21,34 +20,25 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
     }
     problems.extend(silence(source, state, now));
     for target in &source.targets {
-        let dropped = dropped(target);
+        let dropped = target.data.labels().dropped;
         if dropped > 0 {
             let what = format!(
-                "The table has more values of a label than max_label_values; {} one was exported as other.",
+                "The table has more values of a label than max_label_values; a value was exported as other {}.",
                 counted(dropped, "time", "times")
             );
             problems.push(Problem::new(Severity::Notice, subject(source, target, &target.name), what).remedy(
-                "Look whether the column is meant to be a label: a value for each job or customer is too many. Else raise \
+                "Check whether the column is meant to be a label: a value for each job or customer is too many. Otherwise raise \
                  max_label_values.",
             ));
         }
     }
-    if let (Some(skew_ms), Some(most)) = (source.clock_skew_ms, source.objectives.max_clock_skew)
-        && Duration::from_millis(skew_ms.unsigned_abs()) > most
-        && source.targets.iter().any(|target| target.is_fresh(now.monotonic, state.stale_after))
-    {
-        let size = span(Duration::from_millis(skew_ms.unsigned_abs()));
-        let (what, most) = (if skew_ms > 0 { "ahead of" } else { "behind" }, span(most));
-        let what =
-            format!("The database's clock is {size} {what} this machine's; the objective is at most {most}.");
-        problems.push(Problem::new(Severity::Notice, visible(&source.name), what).remedy(
-            "Look at the time service of both machines. Ages are right: the database's own clock tells them.",
-        ));
+    if source.targets.iter().any(|target| target.is_fresh(now.monotonic, state.stale_after)) {
+        problems.extend(objectives::problems(source, source.objectives.each(), &visible(&source.name)));
     }
     problems
 }
 
-/// Targets whose turn does not come in time.
+/// Targets that are not sampled in time, without an error.
 fn silence(source: &SourceState, state: &State, now: Now) -> Option<Problem> {
     let is_silent = |target: &&TargetState| {
         let sampling = &target.sampling;
@@ -64,7 +54,7 @@ fn silence(source: &SourceState, state: &State, now: Now) -> Option<Problem> {
         names.join(", ")
     );
     Some(Problem::new(Severity::Problem, visible(&source.name), what).remedy(
-        "The targets of a source are sampled one after the other: look which of them takes long \
+        "The targets of a source are sampled one after the other: check which of them takes long \
          (sqlqueue_sample_duration_seconds), and at the load on this machine. Then raise stale_after or \
          sample_interval, or make a second source of the same database.",
     ))
@@ -84,12 +74,9 @@ fn failure(
     failing: &[&TargetState],
 ) -> Problem {
     let is_down = source.up == Some(false);
-    let is_withdrawn = |target: &&&TargetState| !target.is_fresh(now.monotonic, state.stale_after);
-    let severity = if is_down || failing.iter().any(|target| is_withdrawn(&target)) {
-        Severity::Problem
-    } else {
-        Severity::Notice
-    };
+    let is_withdrawn = |target: &&TargetState| !target.is_fresh(now.monotonic, state.stale_after);
+    let is_urgent = is_down || failing.iter().any(is_withdrawn);
+    let severity = if is_urgent { Severity::Problem } else { Severity::Notice };
     let names: Vec<String> = failing.iter().map(|target| target_name(target)).collect();
     let what = if is_down { "does not answer" } else { "cannot be sampled in full" };
     let age = match age_of(first, now) {
@@ -106,8 +93,4 @@ fn failure(
         detail: first.sampling.last_error.as_ref().map(message),
         ..Problem::new(severity, visible(&source.name), what).remedy(reason.remedy(source.dialect))
     }
-}
-
-fn dropped(target: &TargetState) -> u64 {
-    target.data.labels().dropped
 }

@@ -4,10 +4,12 @@
 use std::time::Duration;
 
 use super::{Severity, all};
-use crate::config::Outcome;
+use crate::config::{Objective, Objectives, Outcome};
 use crate::sample::{JobState, QueueFacts, StepEntry};
 use crate::source::Reason;
 use crate::state::TargetData;
+use crate::web::page::objectives::Measured as _;
+use crate::web::page::run_log::RunLogAt;
 use crate::web::page::tests::world::{EVENTS, JOBS, NOW_MS, RUNS, World, facts, run};
 
 /// The problems, a line each.
@@ -71,7 +73,7 @@ fn jobs_that_go_wrong() {
     assert_eq!(of_queue(attempts(11)).as_deref(), Some(expected));
 
     assert_eq!(of_queue(facts(&[(JobState::Failed, 10)])), None);
-    let expected = "notice: 11 failed jobs lie in the table; the objective is at most 10.";
+    let expected = "notice: 11 failed jobs are in the table; the objective is at most 10.";
     assert_eq!(of_queue(facts(&[(JobState::Failed, 11)])).as_deref(), Some(expected));
 
     let found = of_queue(facts(&[(JobState::Exhausted, 1)])).unwrap_or_default();
@@ -220,8 +222,8 @@ fn label_values_that_are_too_many() {
     if let TargetData::Queue(queue) = &mut world.state.sources[0].targets[JOBS].data {
         queue.labels.dropped = 2;
     }
-    let expected = "notice: queue jobs of db: The table has more values of a label than max_label_values; 2 times one was \
-                    exported as other.";
+    let expected = "notice: queue jobs of db: The table has more values of a label than max_label_values; a value was exported as \
+                    other 2 times.";
     assert_eq!(problems(&world), [expected]);
 }
 
@@ -252,4 +254,53 @@ fn the_worst_comes_first() {
     world.queue(JOBS, "jobs", queue);
     let severities: Vec<_> = all(&world.state, world.now).iter().map(|problem| problem.severity).collect();
     assert_eq!(severities, [Severity::Problem, Severity::Notice, Severity::Notice]);
+}
+
+/// The alert on an objective, and the page when the objective is missed, agree on how urgent it is.
+#[test]
+fn an_objective_pages_when_one_of_its_alerts_does() {
+    let rules = [
+        include_str!("../../../../alerts/exporter.rules.yml"),
+        include_str!("../../../../alerts/queues.rules.yml"),
+        include_str!("../../../../alerts/run_logs.rules.yml"),
+    ];
+    let alerts: Vec<&str> = rules.iter().flat_map(|rules| rules.split("- alert: ").skip(1)).collect();
+    for objective in Objectives::ALL.iter().flat_map(|(_, objectives)| *objectives) {
+        let unit = if objective.is_duration { "_seconds" } else { "" };
+        let metric = format!("{}{unit}", objective.metric);
+        let is_of_it =
+            |alert: &&&str| alert.split(|c: char| c != '_' && !c.is_alphanumeric()).any(|w| w == metric);
+        let of_it: Vec<&&str> = alerts.iter().filter(is_of_it).collect();
+        assert!(!of_it.is_empty(), "no alert on {metric}");
+        let pages = of_it.iter().any(|alert| alert.contains("severity: page"));
+        assert_eq!(objective.pages, pages, "{metric}: {of_it:?}");
+    }
+}
+
+/// An objective that one sample measures must have its problem; of the others the page has none.
+#[test]
+fn what_is_measured_has_a_problem_and_the_rest_is_about_the_past() {
+    let world = World::sampled();
+    let source = &world.state.sources[0];
+    let queue = QueueFacts {
+        oldest_ready_age_ms: Some(1),
+        oldest_expired_lease_ms: Some(1),
+        max_attempts: Some(1),
+        ..facts(&[(JobState::Failed, 1)])
+    };
+    let TargetData::RunLog(log) = &source.targets[RUNS].data else { unreachable!() };
+    let log = RunLogAt { log, now_ms: NOW_MS };
+    for (list, all) in Objectives::ALL {
+        for Objective { key, .. } in *all {
+            let (measured, problem) = match *list {
+                "queues" => (queue.measure(key), queue.exceeded(key, "1")),
+                "run_logs" => (log.measure(key), log.exceeded(key, "1")),
+                "sources" => (source.measure(key), source.exceeded(key, "1")),
+                _ => (None, None),
+            };
+            assert_eq!(measured.is_some(), problem.is_some(), "{key}");
+            let is_past = key.ends_with("_ratio") || *key == "max_slowdown";
+            assert_eq!(measured.is_none(), is_past, "{key}");
+        }
+    }
 }

@@ -228,7 +228,7 @@ fn before_the_first_sample_the_page_says_so_and_shows_no_number() {
     assert!(page.contains("Waiting for the first samples"), "{page}");
     assert!(page.contains("db not asked yet"), "{page}");
     assert!(page.contains("Last good sample none yet"), "{page}");
-    assert_eq!(page.matches("The first sample is still to be taken.").count(), 3, "{page}");
+    assert_eq!(page.matches("No sample has been taken yet.").count(), 3, "{page}");
     assert!(page.contains("No runs were read since this exporter started."), "{page}");
     assert!(!html.contains("<dt>Ready</dt>"), "nobody has looked");
     assert!(!html.contains("<svg viewBox=\"0 0 600"), "there is nothing to draw");

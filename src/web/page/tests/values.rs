@@ -7,7 +7,7 @@ use super::world::{EVENTS, JOBS, LABELLED, World, facts, run};
 use crate::config::Outcome;
 use crate::sample::{JobState, QueueFacts};
 use crate::source::Reason;
-use crate::state::TargetData;
+use crate::state::{SavingState, TargetData};
 use crate::statement::Dialect;
 
 #[track_caller]
@@ -119,7 +119,7 @@ fn values_are_withdrawn_when_their_sample_is_stale_and_the_past_stays() {
     world.pass(Duration::from_millis(1));
     assert_silent(&world, "Ready 3");
     assert_silent(&world, "Last success 1 min");
-    assert_says(&world, "No numbers: the last good sample is 1 min old, and would no longer be true.");
+    assert_says(&world, "No numbers: the last good sample is 1 min old, too old to be true.");
     assert_says(
         &world,
         "Ready highest 3 Ready, the last 5 minutes Highest in the last 5 minutes: 3. There is no present value.",
@@ -147,6 +147,16 @@ fn a_queue_that_has_no_rows_any_more_is_not_shown() {
 }
 
 #[test]
+fn the_footer_says_whether_the_state_is_saved() {
+    let mut world = World::sampled();
+    assert_says(&world, "No state file: counters end with the process.");
+    world.state.saving = Some(SavingState { successful: true, last_success_ms: None });
+    assert_says(&world, "State not saved yet.");
+    world.saved(true);
+    assert_says(&world, "State saved just now .");
+}
+
+#[test]
 fn a_line_does_not_lead_through_a_hole() {
     let mut world = World::sampled();
     let subpaths = |world: &World| {
@@ -162,7 +172,7 @@ fn a_line_does_not_lead_through_a_hole() {
     world.pass(Duration::from_secs(61));
     world.queue(JOBS, "jobs", facts(&[(JobState::Ready, 5)]));
     assert_eq!(subpaths(&world), 2);
-    assert_says(&world, "The line is interrupted where nothing could be said.");
+    assert_says(&world, "The line is interrupted where there was no sample.");
 }
 
 #[test]
@@ -178,7 +188,7 @@ fn every_reason_is_explained_once_it_occurred_as_it_is_of_that_kind_of_database(
         assert_says(&world, &format!("{} 1", reason.as_str()));
         if matches!(reason, Reason::Decode | Reason::Other) {
             assert_silent(&world, "near 'Jan Kowalski'");
-            assert_says(&world, "The words are in the exporter's log only");
+            assert_says(&world, "The message is only in the exporter's log");
         } else {
             assert_says(&world, "near 'Jan Kowalski'");
         }
