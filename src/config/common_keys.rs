@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::ser::SerializeMap;
 
 use super::scope::{Backend, Scope};
-use super::values::{ColumnOwner, Filter, MappedColumn, Probe, TableName, Value};
+use super::values::{Filter, MappedColumn, Probe, TableName, Value};
 use super::{ReadMode, SAMPLE_INTERVALS, TargetKind, presets};
 use crate::duration;
-use crate::yaml::{Checker, Field, Location, Names, Resolved};
+use crate::yaml::{Checker, Field, Located, Location, Names, Resolved};
 
 /// What every target has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Target {
 
     /// Adds the columns that its keys name.
     pub(crate) fn columns<'a>(&'a self, columns: &mut Vec<MappedColumn<'a>>) {
-        self.filter.map_in(ColumnOwner::Target, "where", columns);
+        self.filter.columns("where", columns);
         self.probe.iter().for_each(|probe| probe.map(columns));
     }
 }
@@ -59,7 +59,6 @@ pub(crate) struct CommonKeys {
     pub(crate) table: Field<String>,
     pub(crate) filter: Field<<Filter as Value>::Yaml>,
     pub(crate) probe: Field<<Probe as Value>::Yaml>,
-    pub(crate) read_mode: Field<ReadMode>,
     pub(crate) sample_interval: Field<String>,
 }
 
@@ -75,33 +74,28 @@ impl Checker<'_> {
     ) -> Option<Target> {
         let name = self.name(keys.name, at, names);
         let remedy = presets::or_preset("name the table", kind);
-        let table = self.required(keys.table, at, "table", &remedy);
-        let table = table.and_then(|yaml| TableName::check(self, yaml, scope));
-        let filter = keys.filter.given().map(|yaml| Filter::check(self, yaml, scope));
-        // A probe that is wrong must not leave its target unprobed.
-        let probe = keys.probe.given().map(|yaml| Probe::check(self, yaml, scope));
-        let sample_interval = match self.duration(keys.sample_interval, SAMPLE_INTERVALS) {
-            Ok(None) => scope.sample_interval,
-            Ok(Some((value, at))) => {
-                if let Some(stale_after) = &scope.stale_after
-                    && value > stale_after.value
-                {
-                    let own = Resolved { key: "sample_interval", value, at: Some(at) };
-                    let global = Resolved { key: "global.stale_after", ..*stale_after };
-                    self.relation(&own, "must not be longer than", &global);
-                }
-                value
+        let table = self.required_value(keys.table, at, "table", &remedy, scope);
+        let filter = self.optional_value(keys.filter, scope).unwrap_or_default();
+        let probe = self.optional_value(keys.probe, scope);
+        let sample_interval = keys.sample_interval.given().and_then(|yaml| {
+            let value = self.duration(&yaml, SAMPLE_INTERVALS)?;
+            if let Some(stale_after) = &scope.stale_after
+                && value > stale_after.value
+            {
+                let own = Resolved { key: "sample_interval", value, at: Some(yaml.location()) };
+                let global = Resolved { key: "global.stale_after", ..*stale_after };
+                self.relation(&own, "must not be longer than", &global);
             }
-            Err(()) => return None,
-        };
+            Some(value)
+        });
         Some(Target {
             name: name?,
             table: table?,
-            filter: filter.unwrap_or_else(|| Some(Filter::default()))?,
-            probe: probe.map_or(Some(None), |probe| probe.map(Some))?,
+            filter,
+            probe,
             read_mode: scope.read_mode,
             misses_locked_rows: scope.backend == Backend::Mssql && scope.read_mode == ReadMode::ReadPast,
-            sample_interval,
+            sample_interval: sample_interval.unwrap_or(scope.sample_interval),
         })
     }
 }

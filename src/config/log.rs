@@ -8,7 +8,7 @@ use super::scope::Scope;
 use super::values::Value;
 use crate::duration::{self, DAY};
 use crate::limits::{GAPS_PER_SAMPLE, MAX_RESULT_ROWS};
-use crate::yaml::{Bounds, Checker, Field, Spanned};
+use crate::yaml::{Bounds, Checker, Spanned};
 
 /// Rows read per sample at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -27,7 +27,7 @@ impl Value for BatchSize {
 
     fn check(checker: &mut Checker<'_>, yaml: Spanned<u32>, _: &Scope) -> Option<Self> {
         let (least, most) = Self::BOUNDS;
-        checker.number(Field::Set(yaml), least, most).map(Self)
+        checker.number(&yaml, least, most).map(Self)
     }
 }
 
@@ -46,8 +46,7 @@ macro_rules! windows {
             type Yaml = String;
 
             fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, _: &Scope) -> Option<Self> {
-                let bounds = Bounds { least: $least, most: $most };
-                Some(Self(checker.duration(Field::Set(yaml), bounds).ok()??.0))
+                checker.duration(&yaml, Bounds { least: $least, most: $most }).map(Self)
             }
         }
 

@@ -5,13 +5,12 @@ use serde::de::DeserializeOwned;
 
 use super::TargetKind;
 pub(crate) use super::common_keys::CommonKeys;
-use super::common_keys::Target;
 use super::presets;
 use super::scope::Scope;
-use crate::yaml::{self, Checker, Field, List, Located, Location, Names, Spanned, suggest};
+use crate::yaml::{self, Checker, Field, Form, List, Located, Location, Names, Spanned, suggest};
 
 /// A target as it is written, which can take what it lacks from a preset. [`mapping!`] implements it.
-pub(crate) trait Mapping: DeserializeOwned {
+pub(crate) trait Mapping: DeserializeOwned + Form {
     /// The checked target.
     type Model: Serialize;
 
@@ -21,22 +20,16 @@ pub(crate) trait Mapping: DeserializeOwned {
     /// Takes out the name of the preset that it starts from.
     fn take_preset(&mut self) -> Field<String>;
 
-    /// Takes out what every target has.
-    fn take_common(&mut self) -> CommonKeys;
-
     /// Whether the target says itself what some column means, be it that there is none (`null`).
     fn maps_columns(&self) -> bool;
-
-    /// This mapping, completed by a preset that the file names at `at`.
-    fn or_preset(self, preset: Self, at: Location) -> Self;
 
     /// Checks each key, then the keys against each other.
     fn check(
         self,
         at: Location,
         checker: &mut Checker<'_>,
-        scope: &Scope,
-        target: Option<Target>,
+        source: &Scope,
+        names: &mut Names,
     ) -> Option<Self::Model>;
 }
 
@@ -124,41 +117,26 @@ macro_rules! mapping {
                 std::mem::take(&mut self.preset)
             }
 
-            fn take_common(&mut self) -> CommonKeys {
-                CommonKeys {
-                    name: std::mem::take(&mut self.name),
-                    table: std::mem::take(&mut self.table),
-                    filter: std::mem::take(&mut self.filter),
-                    probe: std::mem::take(&mut self.probe),
-                    read_mode: std::mem::take(&mut self.read_mode),
-                    sample_interval: std::mem::take(&mut self.sample_interval),
-                }
-            }
-
             fn maps_columns(&self) -> bool {
                 $(mapping!(@maps $role self.$key))||*
-            }
-
-            fn or_preset(self, preset: Self, at: Location) -> Self {
-                Self {
-                    name: self.name.or_preset(preset.name, at),
-                    table: self.table.or_preset(preset.table, at),
-                    preset: self.preset.or_preset(preset.preset, at),
-                    filter: self.filter.or_preset(preset.filter, at),
-                    probe: self.probe.or_preset(preset.probe, at),
-                    read_mode: self.read_mode.or_preset(preset.read_mode, at),
-                    sample_interval: self.sample_interval.or_preset(preset.sample_interval, at),
-                    $($key: self.$key.or_preset(preset.$key, at),)*
-                }
             }
 
             fn check(
                 self,
                 at: Location,
                 checker: &mut Checker<'_>,
-                scope: &Scope,
-                target: Option<Target>,
+                source: &Scope,
+                names: &mut Names,
             ) -> Option<$Model> {
+                let common = CommonKeys {
+                    name: self.name,
+                    table: self.table,
+                    filter: self.filter,
+                    probe: self.probe,
+                    sample_interval: self.sample_interval,
+                };
+                let scope = &source.of_target(self.read_mode.value(), Self::KIND);
+                let target = checker.common(common, at, Self::KIND, scope, names);
                 let locations = Locations { target: at, $($key: self.$key.location(),)* };
                 let mut draft = Draft {
                     $($key: mapping!(@check $need self.$key, $type, $key, at, checker, scope $(, $argument)?),)*
@@ -204,12 +182,12 @@ macro_rules! mapping {
     (@maps keeps $field:expr) => { false };
 
     (@check optional $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident) => {
-        $field.given().and_then(|yaml| <$type as Value>::check($checker, yaml, $scope))
+        $checker.optional_value::<$type>($field, $scope)
     };
     (@check required $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $remedy:expr) => {
-        $checker
-            .required($field, $at, stringify!($key), &or_preset($remedy, Self::KIND))
-            .and_then(|yaml| <$type as Value>::check($checker, yaml, $scope))
+        $checker.required_value::<$type>(
+            $field, $at, stringify!($key), &or_preset($remedy, Self::KIND), $scope
+        )
     };
     (@check default $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $default:expr) => {
         match $field.given() {
@@ -221,10 +199,10 @@ macro_rules! mapping {
 
     // The last to be checked, because they depend on what the other keys let a sample measure.
     (@objectives objectives $field:expr, $type:ty, $key:ident, $checker:ident, $scope:ident, $draft:ident, $locations:ident) => {
-        let checked = <$type as ObjectiveSet>::check($checker, $field, &$scope.objectives, &|what| {
-            can_measure(&$draft, &$locations, what)
-        });
-        $draft.$key = Some(checked);
+        let inherited = <$type as ObjectiveSet>::of(&$scope.objectives);
+        $draft.$key = Some(<$type as ObjectiveSet>::check(
+            $checker, $field.value_or_default(), inherited, &|what| can_measure(&$draft, &$locations, what)
+        ));
     };
     (@objectives $($unused:tt)*) => {};
 
@@ -260,7 +238,7 @@ pub(crate) mod prelude {
     pub(crate) use crate::config::scope::Scope;
     pub(crate) use crate::config::values::{ColumnName, Filter, MappedColumn, Probe, TimeColumn, Value};
     pub(crate) use crate::config::{BatchSize, LateWindow, ReadMode, Target, TargetKind};
-    pub(crate) use crate::yaml::{Checker, Field, Location, form};
+    pub(crate) use crate::yaml::{Checker, Field, Location, Names, form};
 }
 
 impl Checker<'_> {
@@ -268,20 +246,11 @@ impl Checker<'_> {
     pub(crate) fn targets<M: Mapping>(&mut self, list: Field<List<M>>, scope: &Scope) -> Vec<M::Model> {
         let mut names = Names::new(M::KIND.scope_of_names());
         let List(items) = list.value_or_default();
-        items.into_iter().filter_map(|yaml| self.target(yaml, scope, &mut names)).collect()
-    }
-
-    fn target<M: Mapping>(&mut self, yaml: Spanned<M>, scope: &Scope, names: &mut Names) -> Option<M::Model> {
-        let (at, mut mapping) = self.completed(yaml)?;
-        let mut common = mapping.take_common();
-        let read_mode = std::mem::take(&mut common.read_mode).value();
-        let scope = Scope {
-            read_mode: read_mode.unwrap_or(scope.read_mode),
-            takes_lookup: M::KIND == TargetKind::Queue,
-            ..scope.clone()
+        let mut target = |yaml: Spanned<M>| {
+            let (at, mapping) = self.completed(yaml)?;
+            mapping.check(at, self, scope, &mut names)
         };
-        let target = self.common(common, at, M::KIND, &scope, names);
-        mapping.check(at, self, &scope, target)
+        items.into_iter().filter_map(&mut target).collect()
     }
 
     /// A target, completed by its preset; `None` when there is no such preset, since most keys

@@ -84,14 +84,17 @@ observations! {
 /// The objectives of one kind of target.
 pub(crate) trait ObjectiveSet: Sized {
     /// How they are written.
-    type Form;
+    type Form: Default;
+
+    /// Those of this kind.
+    fn of(all: &Objectives) -> Self;
 
     /// The objectives in force: the target's own, else the inherited ones. `can_measure` says which of
     /// them the target can be held to.
     fn check(
         checker: &mut Checker<'_>,
-        own: Field<Self::Form>,
-        inherited: &Objectives,
+        own: Self::Form,
+        inherited: Self,
         can_measure: &dyn Fn(Observation) -> bool,
     ) -> Self;
 }
@@ -143,10 +146,18 @@ macro_rules! objectives {
                     })*
                     Ok(())
                 }
+            }
 
-                fn resolved(
+            impl ObjectiveSet for $Set {
+                type Form = $Form;
+
+                fn of(all: &Objectives) -> Self {
+                    all.$list
+                }
+
+                fn check(
                     checker: &mut Checker<'_>,
-                    form: $Form,
+                    own: $Form,
                     inherited: Self,
                     can_measure: &dyn Fn(Observation) -> bool,
                 ) -> Self {
@@ -154,22 +165,9 @@ macro_rules! objectives {
                         $($key: {
                             let need = Observation::$need;
                             let lacking = (!can_measure(need)).then_some(need.lacking());
-                            value::resolve(checker, form.$key, $range, inherited.$key, lacking)
+                            value::resolve(checker, own.$key, $range, inherited.$key, lacking)
                         },)*
                     }
-                }
-            }
-
-            impl ObjectiveSet for $Set {
-                type Form = $Form;
-
-                fn check(
-                    checker: &mut Checker<'_>,
-                    own: Field<$Form>,
-                    inherited: &Objectives,
-                    can_measure: &dyn Fn(Observation) -> bool,
-                ) -> Self {
-                    Self::resolved(checker, own.value_or_default(), inherited.$list, can_measure)
                 }
             }
 
@@ -205,12 +203,10 @@ macro_rules! objectives {
             pub(crate) fn check(checker: &mut Checker<'_>, field: Field<ObjectivesForm>) -> Self {
                 let form = field.value_or_default();
                 Self {
-                    $($list: $Set::resolved(
-                        checker,
-                        $Form { $($key: form.$key,)* },
-                        Self::DEFAULTS.$list,
-                        &|_| true,
-                    ),)*
+                    $($list: {
+                        let own = $Form { $($key: form.$key,)* };
+                        $Set::check(checker, own, Self::DEFAULTS.$list, &|_| true)
+                    },)*
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Database, Global, Mssql, Objectives, ReadMode};
+use super::{Database, Global, Mssql, Objectives, ReadMode, TargetKind};
 use crate::yaml::Resolved;
 
 /// The kind of database that a target is in.
@@ -53,6 +53,15 @@ impl Scope {
             stale_after,
             max_label_values: global.max_label_values,
             objectives: global.objectives,
+        }
+    }
+
+    /// The scope of a target, which may have a read mode of its own.
+    pub(crate) fn of_target(&self, read_mode: Option<ReadMode>, kind: TargetKind) -> Self {
+        Self {
+            read_mode: read_mode.unwrap_or(self.read_mode),
+            takes_lookup: kind == TargetKind::Queue,
+            ..self.clone()
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{Global, Queue, TargetKind};
 use crate::config::mapping::Configured;
 use crate::config::scope::{Backend, Scope};
 use crate::yaml::form;
-use crate::yaml::{Checker, Field, List, Located, Names, Resolved, Spanned};
+use crate::yaml::{Checker, Field, List, Located, Location, Names, Resolved, Spanned};
 
 /// How to reach a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,27 +91,11 @@ macro_rules! source {
                     checker.report(at, format!("watches nothing; add {}", TargetKind::alternatives()));
                 }
                 let name = checker.name(std::mem::take(&mut form.name), at, names);
-                let (backend, database) = match (form.mssql.given(), form.sqlite.given()) {
-                    (Some(mssql), None) => {
-                        (Backend::Mssql, Mssql::check(checker, mssql).map(Database::Mssql))
-                    }
-                    (None, Some(sqlite)) => {
-                        (Backend::Sqlite, Sqlite::check(checker, sqlite).map(Database::Sqlite))
-                    }
-                    (Some(_), Some(sqlite)) => {
-                        let message =
-                            "`sqlite` contradicts `mssql`: a source is one database; remove one of them";
-                        checker.report(sqlite.location(), message);
-                        (Backend::Mssql, None)
-                    }
-                    (None, None) => {
-                        let remedy = "say how to reach the database with `mssql` or `sqlite`";
-                        checker.missing(at, "mssql", remedy);
-                        (Backend::Mssql, None)
-                    }
-                };
-                let objectives =
-                    SourceObjectives::check(checker, form.objectives, &global.objectives, &|_| true);
+                let is_mssql = form.mssql.location().is_some() || form.sqlite.location().is_none();
+                let backend = if is_mssql { Backend::Mssql } else { Backend::Sqlite };
+                let database = database(checker, at, form.mssql, form.sqlite);
+                let (own, inherited) = (form.objectives.value_or_default(), global.objectives.sources);
+                let objectives = SourceObjectives::check(checker, own, inherited, &|_| true);
                 let scope = Scope::new(backend, database.as_ref(), global, stale_after);
                 let queues = checker.targets(form.queues, &scope);
                 $(let $list = checker.targets(form.$list, &scope);)+
@@ -141,12 +125,22 @@ macro_rules! source {
 }
 for_each_log_kind!(source);
 
-impl Sqlite {
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<SqliteForm>) -> Option<Self> {
-        let at = yaml.location();
-        let file = checker.required(yaml.value.file, at, "file", "name the database file")?;
-        Some(Self { file: checker.path(file)? })
+fn database(
+    checker: &mut Checker<'_>,
+    parent: Location,
+    mssql: Field<MssqlForm>,
+    sqlite: Field<SqliteForm>,
+) -> Option<Database> {
+    let keys = [("mssql", mssql.location()), ("sqlite", sqlite.location())];
+    checker.only_one(&keys, "a source is one database; remove one of them")?;
+    if let Some(sqlite) = sqlite.given() {
+        let at = sqlite.location();
+        let file = checker.required(sqlite.value.file, at, "file", "name the database file")?;
+        return Some(Database::Sqlite(Sqlite { file: checker.path(file)? }));
     }
+    let remedy = "say how to reach the database with `mssql` or `sqlite`";
+    let mssql = checker.required(mssql, parent, "mssql", remedy)?;
+    Mssql::check(checker, mssql).map(Database::Mssql)
 }
 
 /// What the database is called, in messages and in saved state. No secrets.

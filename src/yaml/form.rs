@@ -1,5 +1,13 @@
 //! Forms: mappings as they are written, before anything is checked.
 
+use super::types::Location;
+
+/// A mapping as it is written. [`form!`] implements it.
+pub(crate) trait Form {
+    /// This mapping, completed key by key by a preset that the file names at `at`.
+    fn or_preset(self, preset: Self, at: Location) -> Self;
+}
+
 /// Declares a mapping as it is written: each key a [`Field`], all of them optional.
 macro_rules! form {
     (
@@ -20,6 +28,12 @@ macro_rules! form {
         impl $(<$T>)? Default for $Form $(<$T>)? {
             fn default() -> Self {
                 Self { $($key: $crate::yaml::Setting::Absent,)* }
+            }
+        }
+
+        impl $(<$T>)? $crate::yaml::Form for $Form $(<$T>)? {
+            fn or_preset(self, preset: Self, at: $crate::yaml::Location) -> Self {
+                Self { $($key: self.$key.or_preset(preset.$key, at),)* }
             }
         }
     };

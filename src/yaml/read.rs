@@ -39,6 +39,11 @@ pub(crate) fn write(value: &impl Serialize) -> Result<String, String> {
     serde_saphyr::to_string(value).map_err(|error| error.to_string())
 }
 
+/// The word of a value that is one of a few, as it is written.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    write(value).unwrap_or_default().trim_end().trim_matches('"').to_owned()
+}
+
 /// What an error is about.
 enum Subject {
     Value,

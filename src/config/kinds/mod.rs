@@ -16,7 +16,7 @@ pub use self::control_table::ControlTable;
 pub use self::enqueue_log::EnqueueLog;
 pub use self::queue::Queue;
 pub use self::run_log::RunLog;
-use super::{MappedColumn, Source, Target};
+use super::{ColumnName, MappedColumn, Source, Target};
 
 /// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of
 /// the kind, and the preset of a target that maps nothing itself (the one of the tables that `sql/`
@@ -149,9 +149,9 @@ macro_rules! targets {
 
             /// The key column: of a log always, of a queue where the mapping names it.
             #[must_use]
-            pub fn id(self) -> Option<&'a str> {
+            pub fn id(self) -> Option<&'a ColumnName> {
                 match self {
-                    Self::Queue(queue) => queue.id.as_deref(),
+                    Self::Queue(queue) => queue.id.as_ref(),
                     $(Self::$Kind(log) => Some(&log.id),)+
                 }
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::duration;
-use crate::yaml::{Bounds, Checker, Constant, Field, Located, Location, ScalarOr, Setting, Spanned};
+use crate::yaml::{Bounds, Checker, Constant, Field, Located, ScalarOr, Setting, Spanned};
 
 /// The word for no objective.
 pub(super) const NONE: &str = "none";
@@ -38,16 +38,6 @@ impl Ratio {
     }
 }
 
-/// What the file says of an objective.
-pub(super) enum Given<T> {
-    /// Nothing, or something wrong that was reported.
-    Nothing,
-    /// That there is none.
-    None,
-    /// The limit, and its location.
-    Limit(T, Location),
-}
-
 /// A type of limit.
 pub(super) trait ObjectiveValue: Copy {
     /// How it is written.
@@ -59,7 +49,8 @@ pub(super) trait ObjectiveValue: Copy {
     /// Whether it is a duration.
     const IS_DURATION: bool;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, range: Self::Range) -> Given<Self>;
+    /// The limit; `Null` for `none`, and `Absent` for what is wrong.
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, range: Self::Range) -> Field<Self>;
 
     /// The limit as a number; of a duration, in seconds.
     fn number(self) -> f64;
@@ -74,14 +65,12 @@ impl ObjectiveValue for Duration {
     type Shown = String;
     const IS_DURATION: bool = true;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<String>, bounds: Bounds) -> Given<Self> {
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<String>, bounds: Bounds) -> Field<Self> {
         if yaml.value == NONE {
-            return Given::None;
+            return Setting::Null;
         }
-        match checker.duration(Field::Set(yaml), bounds) {
-            Ok(Some((age, at))) => Given::Limit(age, at),
-            Ok(None) | Err(()) => Given::Nothing,
-        }
+        let age = checker.duration(&yaml, bounds);
+        age.map_or(Setting::Absent, |age| Setting::Set(yaml.location().with(age)))
     }
 
     fn number(self) -> f64 {
@@ -99,13 +88,9 @@ impl ObjectiveValue for u32 {
     type Shown = Self;
     const IS_DURATION: bool = false;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Given<Self> {
-        number(checker, &yaml, "a whole number", |value| match value {
-            ScalarOr::Integer(number) => {
-                let count = Self::try_from(*number).ok();
-                let count = count.filter(|count| (range.0..=range.1).contains(count));
-                Some(count.ok_or_else(|| outside(number, range)))
-            }
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Field<Self> {
+        number(checker, &yaml, range, "a whole number", |value| match value {
+            ScalarOr::Integer(number) => Some((number.to_string(), Self::try_from(*number).ok())),
             _ => None,
         })
     }
@@ -125,17 +110,12 @@ impl ObjectiveValue for Ratio {
     type Shown = f64;
     const IS_DURATION: bool = false;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Given<Self> {
-        number(checker, &yaml, "a number", |value| {
-            let number = match value {
-                #[allow(clippy::cast_precision_loss, reason = "what is not exact is far out of the range")]
-                ScalarOr::Integer(number) => *number as f64,
-                ScalarOr::Decimal(number) => *number,
-                _ => return None,
-            };
-            let (least, most) = (f64::from(range.0), f64::from(range.1));
-            let ratio = Some(number).filter(|number| (least..=most).contains(number)).and_then(Self::near);
-            Some(ratio.ok_or_else(|| outside(&number, range)))
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Field<Self> {
+        number(checker, &yaml, range, "a number", |value| match value {
+            #[allow(clippy::cast_precision_loss, reason = "what is not exact is far out of the range")]
+            ScalarOr::Integer(number) => Some((number.to_string(), Self::near(*number as f64))),
+            ScalarOr::Decimal(number) => Some((number.to_string(), Self::near(*number))),
+            _ => None,
         })
     }
 
@@ -148,27 +128,25 @@ impl ObjectiveValue for Ratio {
     }
 }
 
-fn outside(number: &impl std::fmt::Display, (least, most): (u32, u32)) -> String {
-    format!("{number} is not between {least} and {most}")
-}
-
-/// Reads a number; `read` returns `None` for what is no number, and else why it cannot be.
-fn number<T>(
+/// Reads a number; `read` returns it as text and as a limit, and `None` for what is no number.
+fn number<T: ObjectiveValue>(
     checker: &mut Checker<'_>,
     yaml: &Spanned<Constant>,
+    (least, most): (u32, u32),
     expected: &str,
-    read: impl FnOnce(&Constant) -> Option<Result<T, String>>,
-) -> Given<T> {
-    if matches!(&yaml.value, ScalarOr::Text(word) if word == NONE) {
-        return Given::None;
-    }
-    let message = match read(&yaml.value) {
-        Some(Ok(value)) => return Given::Limit(value, yaml.location()),
-        Some(Err(message)) => message,
-        None => format!("expected {expected} or `{NONE}`, found {}", yaml.value.found()),
+    read: impl FnOnce(&Constant) -> Option<(String, Option<T>)>,
+) -> Field<T> {
+    let fits = |limit: &T| (f64::from(least)..=f64::from(most)).contains(&limit.number());
+    let message = match (&yaml.value, read(&yaml.value)) {
+        (ScalarOr::Text(word), _) if word == NONE => return Setting::Null,
+        (other, None) => format!("expected {expected} or `{NONE}`, found {}", other.found()),
+        (_, Some((text, limit))) => match limit.filter(fits) {
+            Some(limit) => return Setting::Set(yaml.location().with(limit)),
+            None => format!("{text} is not between {least} and {most}"),
+        },
     };
     checker.report(yaml.location(), message);
-    Given::Nothing
+    Setting::Absent
 }
 
 /// The objective in force. `lacking` is the reason why the target cannot be held to it: one that the
@@ -181,17 +159,16 @@ pub(super) fn resolve<T: ObjectiveValue>(
     lacking: Option<&str>,
 ) -> Option<T> {
     let given = match field {
-        Setting::Absent => Given::Nothing,
-        Setting::Null => Given::None,
+        Setting::Absent => Setting::Absent,
+        Setting::Null => Setting::Null,
         Setting::Set(yaml) => T::read(checker, yaml, range),
     };
     match (given, lacking) {
-        (Given::Limit(_, at), Some(lacking)) => {
-            checker.report(at, format!("has no effect: {lacking}; remove this objective"));
-            None
+        (Setting::Set(limit), Some(lacking)) => {
+            checker.refuse(limit.location(), format!("has no effect: {lacking}; remove this objective"))
         }
-        (Given::Limit(limit, _), None) => Some(limit),
-        (Given::Nothing, None) => inherited,
-        (Given::Nothing, Some(_)) | (Given::None, _) => None,
+        (Setting::Set(limit), None) => Some(limit.value),
+        (Setting::Absent, None) => inherited,
+        (Setting::Absent, Some(_)) | (Setting::Null, _) => None,
     }
 }

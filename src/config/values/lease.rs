@@ -8,8 +8,8 @@ use super::{ColumnName, MappedColumn, TimeColumn, Value};
 use crate::config::ReadMode;
 use crate::config::scope::{Scope, invisible_locks};
 use crate::duration::{self, DAY};
-use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Field, Located, Location, ScalarOr, Spanned};
+use crate::yaml::{self, form};
+use crate::yaml::{Bounds, Checker, Field, Located, ScalarOr, Spanned};
 
 const TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(1), most: DAY.saturating_mul(30) };
 const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
@@ -56,7 +56,7 @@ pub enum Lease {
 }
 
 /// The words for the kinds of lease.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LeaseKind {
@@ -91,18 +91,6 @@ impl Lease {
     }
 }
 
-impl LeaseKind {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Until => "until",
-            Self::Since => "since",
-            Self::Owner => "owner",
-            Self::RowLock => "rowlock",
-            Self::None => "none",
-        }
-    }
-}
-
 impl Value for Lease {
     type Yaml = LeaseForm;
 
@@ -119,24 +107,23 @@ impl Value for Lease {
         let token = fitting(checker, form.token, "token", kind, takes(&[Until]));
         let timeout = fitting(checker, form.timeout, "timeout", kind, takes(&[Since]));
         let tolerance = fitting(checker, form.tolerance, "tolerance", kind, takes(&[Until, Since]));
-        let tolerance = checker.duration_or(tolerance, TOLERANCES, Duration::ZERO);
+        let tolerance = tolerance.given().and_then(|yaml| checker.duration(&yaml, TOLERANCES));
+        let tolerance = tolerance.unwrap_or_default();
         match kind {
             Until => {
-                let token = token.given().and_then(|value| checker.column(&value));
+                let token = checker.optional_value(token, scope);
                 let remedy = "name the column that holds the end of the lease";
-                let column = time_column(checker, column, at, remedy, &own)?;
+                let column = checker.required_value(column, at, "column", remedy, &own)?;
                 Some(Self::Until { column, token, tolerance })
             }
             Since => {
                 let remedy =
                     "`kind: since` needs the time after which a claim lapses, as the workers have it";
-                let timeout = match checker.required(timeout, at, "timeout", remedy) {
-                    Some(timeout) => checker.duration(Field::Set(timeout), TIMEOUTS).ok().flatten(),
-                    None => None,
-                };
+                let timeout = checker.required(timeout, at, "timeout", remedy);
+                let timeout = timeout.and_then(|yaml| checker.duration(&yaml, TIMEOUTS));
                 let remedy = "name the column that holds the time of the claim or its last heartbeat";
-                let column = time_column(checker, column, at, remedy, &own)?;
-                Some(Self::Since { column, timeout: timeout?.0, tolerance })
+                let column = checker.required_value(column, at, "column", remedy, &own)?;
+                Some(Self::Since { column, timeout: timeout?, tolerance })
             }
             Owner => {
                 let remedy = "name the column that holds the owner";
@@ -160,10 +147,10 @@ impl Value for Lease {
         match self {
             Self::Until { column, token, .. } => {
                 column.columns("lease.column", columns);
-                token.iter().for_each(|token| token.map("lease.token", columns));
+                token.iter().for_each(|token| token.columns("lease.token", columns));
             }
             Self::Since { column, .. } => column.columns("lease.column", columns),
-            Self::Owner { column } => column.map("lease.column", columns),
+            Self::Owner { column } => column.columns("lease.column", columns),
             Self::RowLock | Self::None => {}
         }
     }
@@ -179,23 +166,13 @@ fn fitting<T>(
 ) -> Field<T> {
     match field {
         Field::Set(value) if !fits => {
-            let message = format!("`{key}` contradicts `kind: {}`, which has none; remove it", kind.word());
+            let kind = yaml::word(&kind);
+            let message = format!("`{key}` contradicts `kind: {kind}`, which has none; remove it");
             checker.report(value.location(), message);
             Field::Absent
         }
         field => field,
     }
-}
-
-fn time_column(
-    checker: &mut Checker<'_>,
-    field: Field<<TimeColumn as Value>::Yaml>,
-    parent: Location,
-    remedy: &str,
-    scope: &Scope,
-) -> Option<TimeColumn> {
-    let value = checker.required(field, parent, "column", remedy)?;
-    TimeColumn::check(checker, value, scope)
 }
 
 fn owner_column(
@@ -207,8 +184,7 @@ fn owner_column(
         ScalarOr::Text(name) => checker.column(&at.with(name)),
         other => {
             let found = other.found();
-            checker.report(at, format!("expected a column name, found {found}: an owner is not a time"));
-            None
+            checker.refuse(at, format!("expected a column name, found {found}: an owner is not a time"))
         }
     }
 }

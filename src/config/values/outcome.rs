@@ -17,56 +17,47 @@ pub trait OutcomeWord: Copy + Ord + Serialize + DeserializeOwned + 'static {
     fn as_str(self) -> &'static str;
 }
 
-/// The outcome of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// All went well.
-    Ok,
-    /// It worked, with a remark.
-    Warning,
-    /// It failed.
-    Error,
-    /// It did not run.
-    Skipped,
+macro_rules! outcomes {
+    ($($(#[$meta:meta])* $Words:ident { $($(#[$word_meta:meta])* $Word:ident = $text:literal,)+ })+) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        pub enum $Words {
+            $($(#[$word_meta])* #[serde(rename = $text)] $Word,)+
+        }
+
+        impl OutcomeWord for $Words {
+            const ALL: &'static [Self] = &[$(Self::$Word),+];
+
+            fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$Word => $text,)+
+                }
+            }
+        }
+    )+};
 }
 
-impl OutcomeWord for Outcome {
-    const ALL: &'static [Self] = &[Self::Ok, Self::Warning, Self::Error, Self::Skipped];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Skipped => "skipped",
-        }
+outcomes! {
+    /// The outcome of a step.
+    Outcome {
+        /// All went well.
+        Ok = "ok",
+        /// It worked, with a remark.
+        Warning = "warning",
+        /// It failed.
+        Error = "error",
+        /// It did not run.
+        Skipped = "skipped",
     }
-}
-
-/// The outcome of an attempt at a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum AttemptOutcome {
-    /// The job was done.
-    Ok,
-    /// The worker reported a failure.
-    Error,
-    /// The lease lapsed and the job was taken away.
-    Lost,
-}
-
-impl OutcomeWord for AttemptOutcome {
-    const ALL: &'static [Self] = &[Self::Ok, Self::Error, Self::Lost];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::Lost => "lost",
-        }
+    /// The outcome of an attempt at a job.
+    AttemptOutcome {
+        /// The job was done.
+        Ok = "ok",
+        /// The worker reported a failure.
+        Error = "error",
+        /// The lease lapsed and the job was taken away.
+        Lost = "lost",
     }
 }
 
@@ -154,25 +145,25 @@ form! {
 impl<O: OutcomeWord> Value for OutcomeRules<O> {
     type Yaml = OutcomeForm<O>;
 
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self> {
         let (at, form) = (yaml.location(), yaml.value);
         let remedy = format!("say the outcome of a row that no rule fits: one of {}", words::<O>());
         let default = checker.required(form.otherwise, at, "default", &remedy);
         let List(given) = form.rules.value_or_default();
         let has_rules = !given.is_empty();
         let rules = given.into_iter().filter_map(|form| rule(checker, form)).collect();
-        let column = form.column.given();
-        match &column {
+        let column = form.column.location();
+        match column {
             Some(_) if !has_rules => checker.missing(at, "rules", "`column` needs rules that look at it"),
             None if has_rules => checker.missing(at, "column", "`rules` need the column that they look at"),
             _ => {}
         }
-        let column = column.and_then(|column| checker.column(&column));
+        let column = checker.optional_value(form.column, scope);
         Some(Self { column, rules, default: default?.value })
     }
 
     fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
-        self.column.iter().for_each(|column| column.map("outcome.column", columns));
+        self.column.iter().for_each(|column| column.columns("outcome.column", columns));
     }
 }
 
@@ -180,30 +171,22 @@ fn rule<O: OutcomeWord>(checker: &mut Checker<'_>, yaml: Spanned<RuleForm<O>>) -
     let (at, form) = (yaml.location(), yaml.value);
     let remedy = format!("one of {}", words::<O>());
     let outcome = checker.required(form.outcome, at, "outcome", &remedy);
+    let keys = [
+        ("is_null", form.is_null.location()),
+        ("equals", form.equals.location()),
+        ("like", form.like.location()),
+    ];
+    checker.only_one(&keys, "a rule has one test; make two rules")?;
     let test = match (form.is_null.given(), form.equals.given(), form.like.given()) {
-        (Some(is_null), None, None) => {
+        (Some(is_null), ..) => {
             if !is_null.value {
                 checker.report(is_null.location(), "only `is_null: true` is a test; remove the rule");
             }
             Some(OutcomeTest::IsNull)
         }
-        (None, Some(equals), None) => checker.constant(&equals).map(OutcomeTest::Equals),
+        (None, Some(equals), _) => checker.constant(&equals).map(OutcomeTest::Equals),
         (None, None, Some(like)) => checker.text(like).map(OutcomeTest::Like),
-        (None, None, None) => {
-            checker.report(at, "has no test; give `is_null: true`, `equals` or `like`");
-            None
-        }
-        (_, equals, like) => {
-            let first = if equals.is_some() && like.is_some() { "equals" } else { "is_null" };
-            let second = like
-                .map(|like| ("like", like.location()))
-                .or(equals.map(|equals| ("equals", equals.location())));
-            if let Some((key, at)) = second {
-                let message = format!("`{key}` contradicts `{first}`: a rule has one test; make two rules");
-                checker.report(at, message);
-            }
-            None
-        }
+        (None, None, None) => checker.refuse(at, "has no test; give `is_null: true`, `equals` or `like`"),
     };
     Some(OutcomeRule { test: test?, outcome: outcome?.value })
 }
