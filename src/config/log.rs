@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::scope::Scope;
 use super::values::Value;
@@ -34,8 +34,8 @@ impl Value for BatchSize {
 macro_rules! windows {
     ($($(#[$meta:meta])* $Window:ident: default $default:expr, from $least:expr, to $most:expr;)+) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub struct $Window(pub Duration);
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+        pub struct $Window(#[serde(serialize_with = "duration::serialize")] pub Duration);
 
         impl $Window {
             /// In force where the file says nothing.
@@ -47,12 +47,6 @@ macro_rules! windows {
 
             fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, _: &Scope) -> Option<Self> {
                 checker.duration(&yaml, Bounds { least: $least, most: $most }).map(Self)
-            }
-        }
-
-        impl Serialize for $Window {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                duration::serialize(&self.0, serializer)
             }
         }
     )+};

@@ -1,6 +1,5 @@
 //! Mappings: the macros that make everything about a kind of target from one table of its keys.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::TargetKind;
@@ -9,34 +8,28 @@ use super::presets;
 use super::scope::Scope;
 use crate::yaml::{self, Checker, Field, Form, List, Located, Location, Names, Spanned, suggest};
 
-/// A target as it is written, which can take what it lacks from a preset. [`mapping!`] implements it.
-pub(crate) trait Mapping: DeserializeOwned + Form {
-    /// The checked target.
-    type Model: Serialize;
+/// A kind of target, by its checked model. [`mapping!`] implements it.
+pub(crate) trait Mapping: Sized {
+    /// The target as it is written, which can take what it lacks from a preset.
+    type Form: Form + DeserializeOwned;
 
     /// Which presets fit.
     const KIND: TargetKind;
 
     /// Takes out the name of the preset that it starts from.
-    fn take_preset(&mut self) -> Field<String>;
+    fn take_preset(form: &mut Self::Form) -> Field<String>;
 
     /// Whether the target says itself what some column means, be it that there is none (`null`).
-    fn maps_columns(&self) -> bool;
+    fn maps_columns(form: &Self::Form) -> bool;
 
     /// Checks each key, then the keys against each other.
     fn check(
-        self,
+        form: Self::Form,
         at: Location,
         checker: &mut Checker<'_>,
         source: &Scope,
         names: &mut Names,
-    ) -> Option<Self::Model>;
-}
-
-/// A kind of target, by its checked model.
-pub(crate) trait Configured {
-    /// The target as it is written.
-    type Form: Mapping;
+    ) -> Option<Self>;
 }
 
 /// Declares a kind of target by the table of its keys.
@@ -108,47 +101,43 @@ macro_rules! mapping {
             $($key: Option<Location>,)*
         }
 
-        impl Mapping for $Form {
-            type Model = $Model;
+        impl Mapping for $Model {
+            type Form = $Form;
 
             const KIND: TargetKind = TargetKind::$Model;
 
-            fn take_preset(&mut self) -> Field<String> {
-                std::mem::take(&mut self.preset)
+            fn take_preset(form: &mut $Form) -> Field<String> {
+                std::mem::take(&mut form.preset)
             }
 
-            fn maps_columns(&self) -> bool {
-                $(mapping!(@maps $role self.$key))||*
+            fn maps_columns(form: &$Form) -> bool {
+                $(mapping!(@maps $role form.$key))||*
             }
 
             fn check(
-                self,
+                form: $Form,
                 at: Location,
                 checker: &mut Checker<'_>,
                 source: &Scope,
                 names: &mut Names,
-            ) -> Option<$Model> {
+            ) -> Option<Self> {
                 let common = CommonKeys {
-                    name: self.name,
-                    table: self.table,
-                    filter: self.filter,
-                    probe: self.probe,
-                    sample_interval: self.sample_interval,
+                    name: form.name,
+                    table: form.table,
+                    filter: form.filter,
+                    probe: form.probe,
+                    sample_interval: form.sample_interval,
                 };
-                let scope = &source.of_target(self.read_mode.value(), Self::KIND);
+                let scope = &source.of_target(form.read_mode.value(), Self::KIND);
                 let target = checker.common(common, at, Self::KIND, scope, names);
-                let locations = Locations { target: at, $($key: self.$key.location(),)* };
+                let locations = Locations { target: at, $($key: form.$key.location(),)* };
                 let mut draft = Draft {
-                    $($key: mapping!(@check $need self.$key, $type, $key, at, checker, scope $(, $argument)?),)*
+                    $($key: mapping!(@check $need form.$key, $type, $key, at, checker, scope $(, $argument)?),)*
                 };
                 cross_check(&mut draft, &locations, checker, scope, target.as_ref());
-                $(mapping!(@objectives $need self.$key, $type, $key, checker, scope, draft, locations);)*
-                Some($Model { target: target?, $($key: mapping!(@finish $need draft.$key),)* })
+                $(mapping!(@objectives $need form.$key, $type, $key, checker, scope, draft, locations);)*
+                Some(Self { target: target?, $($key: mapping!(@finish $need draft.$key),)* })
             }
-        }
-
-        impl Configured for $Model {
-            type Form = $Form;
         }
 
         impl $Model {
@@ -232,7 +221,7 @@ pub(crate) use mapping;
 pub(crate) mod prelude {
     pub(crate) use serde::ser::SerializeMap;
 
-    pub(crate) use super::{CommonKeys, Configured, Mapping};
+    pub(crate) use super::{CommonKeys, Mapping};
     pub(crate) use crate::config::objectives::{ObjectiveSet, Observation};
     pub(crate) use crate::config::presets::or_preset;
     pub(crate) use crate::config::scope::Scope;
@@ -243,37 +232,33 @@ pub(crate) mod prelude {
 
 impl Checker<'_> {
     /// The targets of one list, completed by their presets.
-    pub(crate) fn targets<M: Mapping>(&mut self, list: Field<List<M>>, scope: &Scope) -> Vec<M::Model> {
+    pub(crate) fn targets<M: Mapping>(&mut self, list: Field<List<M::Form>>, scope: &Scope) -> Vec<M> {
         let mut names = Names::new(M::KIND.scope_of_names());
         let List(items) = list.value_or_default();
-        let mut target = |yaml: Spanned<M>| {
-            let (at, mapping) = self.completed(yaml)?;
-            mapping.check(at, self, scope, &mut names)
+        let mut target = |yaml: Spanned<M::Form>| {
+            let (at, form) = self.completed::<M>(yaml)?;
+            M::check(form, at, self, scope, &mut names)
         };
         items.into_iter().filter_map(&mut target).collect()
     }
 
     /// A target, completed by its preset; `None` when there is no such preset, since most keys
     /// would then seem to be missing.
-    fn completed<M: Mapping>(&mut self, yaml: Spanned<M>) -> Option<(Location, M)> {
+    fn completed<M: Mapping>(&mut self, yaml: Spanned<M::Form>) -> Option<(Location, M::Form)> {
         let (at, mut own) = (yaml.location(), yaml.value);
-        let name = match own.take_preset() {
+        let name = match M::take_preset(&mut own) {
             Field::Set(name) => name,
             // A table that is described in part is the user's own, and no guess fits it.
-            Field::Absent if !own.maps_columns() => at.with(M::KIND.default_preset().to_owned()),
+            Field::Absent if !M::maps_columns(&own) => at.with(M::KIND.default_preset().to_owned()),
             Field::Absent | Field::Null => return Some((at, own)),
         };
         let named = name.location();
         let Some(preset) = presets::of_kind(M::KIND).find(|preset| preset.name == name.value) else {
-            self.report(named, unknown_preset(&name.value, M::KIND));
-            return None;
+            return self.refuse(named, unknown_preset(&name.value, M::KIND));
         };
-        match yaml::read::<M>(preset.yaml) {
+        match yaml::read::<M::Form>(preset.yaml) {
             Ok(base) => Some((at, own.or_preset(base.value, named))),
-            Err(problem) => {
-                self.report(named, format!("the preset itself is wrong at {problem}"));
-                None
-            }
+            Err(problem) => self.refuse(named, format!("the preset itself is wrong at {problem}")),
         }
     }
 }

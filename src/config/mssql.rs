@@ -3,8 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 use crate::yaml::{self, form};
@@ -82,15 +81,18 @@ pub enum Encryption {
 }
 
 /// Which server certificates are accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Trust {
+    /// Those that a CA in this PEM, DER or CRT file vouches for.
+    CaFile(#[serde(serialize_with = "super::path_text")] PathBuf),
+    /// Any: no protection against a man in the middle.
+    #[serde(rename = "trust_server_certificate", serialize_with = "yaml::write_true")]
+    Any,
     /// Those the machine's own root certificates vouch for.
     #[default]
+    #[serde(untagged)]
     System,
-    /// Those that a CA in this PEM, DER or CRT file vouches for.
-    CaFile(PathBuf),
-    /// Any: no protection against a man in the middle.
-    Any,
 }
 
 /// Which replica of an availability group a login asks for (`ApplicationIntent`).
@@ -131,18 +133,6 @@ form! {
         trust_server_certificate: Field<bool>,
         /// `read_write`, or `read_only` for a readable secondary.
         application_intent: Field<ApplicationIntent>,
-    }
-}
-
-impl Serialize for Trust {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::System => {}
-            Self::CaFile(file) => map.serialize_entry("ca_file", &file.display().to_string())?,
-            Self::Any => map.serialize_entry("trust_server_certificate", &true)?,
-        }
-        map.end()
     }
 }
 
@@ -269,17 +259,12 @@ fn tls(
 ) -> (Encryption, Option<Trust>) {
     let encryption = encryption.given();
     let level = encryption.as_ref().map(|level| level.value).unwrap_or_default();
-    let trust_any = trust_any.given().filter(|trust| trust.value);
+    let trust_any = trust_any.given().filter(|trust| trust.value).map(|trust| trust.location());
+    let keys = [("ca_file", ca_file.location()), ("trust_server_certificate: true", trust_any)];
+    checker.only_one(&keys, "any certificate would do; remove one of them");
     let Some(file) = ca_file.given() else {
         return (level, Some(if trust_any.is_some() { Trust::Any } else { Trust::System }));
     };
-    if let Some(trust) = trust_any {
-        checker.report(
-            trust.location(),
-            "`trust_server_certificate: true` contradicts `ca_file`: any certificate would do; remove one of \
-             them",
-        );
-    }
     if let Some(encryption) = encryption.filter(|level| level.value != Encryption::Required) {
         let word = yaml::word(&level);
         checker.report(

@@ -8,13 +8,13 @@ mod value;
 
 use std::time::Duration;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 
 use crate::duration::{DAY, HOUR};
 use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Constant, Field};
+use value::ObjectiveValue;
 pub use value::Ratio;
-use value::{NONE, ObjectiveValue};
 
 /// An age of 0 would be exceeded by all that waits for a moment.
 const AGES: Bounds = Bounds { least: Duration::from_millis(100), most: DAY.saturating_mul(3650) };
@@ -112,9 +112,9 @@ macro_rules! objectives {
     )*) => {
         $(
             $(#[$set_meta])*
-            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
             pub struct $Set {
-                $(#[doc = $help] pub $key: Option<$type>,)*
+                $(#[doc = $help] #[serde(serialize_with = "value::serialize")] pub $key: Option<$type>,)*
             }
 
             form! {
@@ -136,15 +136,6 @@ macro_rules! objectives {
                 /// Each objective with its value, in seconds or as a number; `None` where there is none.
                 pub fn each(&self) -> impl Iterator<Item = (&'static Objective, Option<f64>)> + use<> {
                     Self::ALL.iter().zip([$(self.$key.map(ObjectiveValue::number)),*])
-                }
-
-                fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                    $(match self.$key {
-                        Some(value) => map.serialize_entry(stringify!($key), &value.yaml())?,
-                        // An absent key would take the global objective.
-                        None => map.serialize_entry(stringify!($key), NONE)?,
-                    })*
-                    Ok(())
                 }
             }
 
@@ -170,20 +161,12 @@ macro_rules! objectives {
                     }
                 }
             }
-
-            impl Serialize for $Set {
-                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                    let mut map = serializer.serialize_map(None)?;
-                    self.serialize_into(&mut map)?;
-                    map.end()
-                }
-            }
         )*
 
         /// The objectives of whatever has none of its own.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
         pub struct Objectives {
-            $($(#[$set_meta])* pub $list: $Set,)*
+            $($(#[$set_meta])* #[serde(flatten)] pub $list: $Set,)*
         }
 
         form! {
@@ -208,14 +191,6 @@ macro_rules! objectives {
                         $Set::check(checker, own, Self::DEFAULTS.$list, &|_| true)
                     },)*
                 }
-            }
-        }
-
-        impl Serialize for Objectives {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
-                $(self.$list.serialize_into(&mut map)?;)*
-                map.end()
             }
         }
     };

@@ -4,19 +4,19 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use super::kinds::for_each_log_kind;
 use super::mssql::{Mssql, MssqlForm};
 use super::objectives::{ObjectiveSet, SourceObjectives, SourceObjectivesForm};
 use super::{Global, Queue, TargetKind};
-use crate::config::mapping::Configured;
+use crate::config::mapping::Mapping;
 use crate::config::scope::{Backend, Scope};
 use crate::yaml::form;
 use crate::yaml::{Checker, Field, List, Located, Location, Names, Resolved, Spanned};
 
 /// How to reach a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Database {
     /// SQL Server or Azure SQL, over TDS.
     Mssql(Mssql),
@@ -42,17 +42,19 @@ form! {
 macro_rules! source {
     ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
         /// One database and what is watched in it. The names of targets are unique within their list.
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
         pub struct Source {
             /// The value of the label `source`.
             pub name: String,
             /// How to reach the database.
+            #[serde(flatten)]
             pub database: Database,
             /// The objectives of the source.
             pub objectives: SourceObjectives,
             /// Queue tables, in the order of the file.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
             pub queues: Vec<Queue>,
-            $($(#[$doc])* pub $list: Vec<super::$Kind>,)+
+            $($(#[$doc])* #[serde(skip_serializing_if = "Vec::is_empty")] pub $list: Vec<super::$Kind>,)+
         }
 
         form! {
@@ -66,8 +68,8 @@ macro_rules! source {
                 /// The objectives of the source.
                 objectives: Field<SourceObjectivesForm>,
                 /// Queue tables.
-                queues: Field<List<<Queue as Configured>::Form>>,
-                $($(#[$doc])* $list: Field<List<<super::$Kind as Configured>::Form>>,)+
+                queues: Field<List<<Queue as Mapping>::Form>>,
+                $($(#[$doc])* $list: Field<List<<super::$Kind as Mapping>::Form>>,)+
             }
         }
 
@@ -100,25 +102,6 @@ macro_rules! source {
                 let queues = checker.targets(form.queues, &scope);
                 $(let $list = checker.targets(form.$list, &scope);)+
                 Some(Self { name: name?, database: database?, objectives, queues, $($list,)+ })
-            }
-        }
-
-        impl Serialize for Source {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
-                map.serialize_entry("name", &self.name)?;
-                match &self.database {
-                    Database::Mssql(mssql) => map.serialize_entry("mssql", mssql)?,
-                    Database::Sqlite(sqlite) => map.serialize_entry("sqlite", sqlite)?,
-                }
-                map.serialize_entry("objectives", &self.objectives)?;
-                if !self.queues.is_empty() {
-                    map.serialize_entry("queues", &self.queues)?;
-                }
-                $(if !self.$list.is_empty() {
-                    map.serialize_entry(stringify!($list), &self.$list)?;
-                })+
-                map.end()
             }
         }
     };

@@ -1,7 +1,7 @@
 //! Reading YAML: what the deserializer refuses is reported in the user's words.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location as Position, Spanned};
 
@@ -42,6 +42,14 @@ pub(crate) fn write(value: &impl Serialize) -> Result<String, String> {
 /// The word of a value that is one of a few, as it is written.
 pub(crate) fn word(value: &impl Serialize) -> String {
     write(value).unwrap_or_default().trim_end().trim_matches('"').to_owned()
+}
+
+/// Writes a unit variant as `true`.
+///
+/// # Errors
+/// Those of the serializer.
+pub(crate) fn write_true<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(true)
 }
 
 /// What an error is about.

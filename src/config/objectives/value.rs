@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use serde::Serializer;
+
 use crate::duration;
 use crate::yaml::{Bounds, Checker, Constant, Field, Located, ScalarOr, Setting, Spanned};
 
 /// The word for no objective.
-pub(super) const NONE: &str = "none";
+const NONE: &str = "none";
 
 /// A ratio, to the millionth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,8 +46,6 @@ pub(super) trait ObjectiveValue: Copy {
     type Yaml;
     /// The least and the most that make sense.
     type Range;
-    /// How the configuration in force shows it.
-    type Shown: serde::Serialize;
     /// Whether it is a duration.
     const IS_DURATION: bool;
 
@@ -55,14 +55,15 @@ pub(super) trait ObjectiveValue: Copy {
     /// The limit as a number; of a duration, in seconds.
     fn number(self) -> f64;
 
-    /// The limit as the configuration writes it.
-    fn yaml(self) -> Self::Shown;
+    /// Writes the limit as a configuration has it.
+    fn write<S: Serializer>(self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.number())
+    }
 }
 
 impl ObjectiveValue for Duration {
     type Yaml = String;
     type Range = Bounds;
-    type Shown = String;
     const IS_DURATION: bool = true;
 
     fn read(checker: &mut Checker<'_>, yaml: Spanned<String>, bounds: Bounds) -> Field<Self> {
@@ -77,15 +78,14 @@ impl ObjectiveValue for Duration {
         self.as_secs_f64()
     }
 
-    fn yaml(self) -> String {
-        duration::text(self)
+    fn write<S: Serializer>(self, serializer: S) -> Result<S::Ok, S::Error> {
+        duration::serialize(&self, serializer)
     }
 }
 
 impl ObjectiveValue for u32 {
     type Yaml = Constant;
     type Range = (u32, u32);
-    type Shown = Self;
     const IS_DURATION: bool = false;
 
     fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Field<Self> {
@@ -99,15 +99,14 @@ impl ObjectiveValue for u32 {
         f64::from(self)
     }
 
-    fn yaml(self) -> Self {
-        self
+    fn write<S: Serializer>(self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(self)
     }
 }
 
 impl ObjectiveValue for Ratio {
     type Yaml = Constant;
     type Range = (u32, u32);
-    type Shown = f64;
     const IS_DURATION: bool = false;
 
     fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Field<Self> {
@@ -120,10 +119,6 @@ impl ObjectiveValue for Ratio {
     }
 
     fn number(self) -> f64 {
-        self.as_f64()
-    }
-
-    fn yaml(self) -> f64 {
         self.as_f64()
     }
 }
@@ -147,6 +142,17 @@ fn number<T: ObjectiveValue>(
     };
     checker.report(yaml.location(), message);
     Setting::Absent
+}
+
+/// Writes an objective. An absent key would take the global one, so there is a word for none.
+pub(super) fn serialize<T: ObjectiveValue, S: Serializer>(
+    limit: &Option<T>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    match limit {
+        Some(limit) => limit.write(to),
+        None => to.serialize_str(NONE),
+    }
 }
 
 /// The objective in force. `lacking` is the reason why the target cannot be held to it: one that the

@@ -1,11 +1,11 @@
 //! Outcomes: the words for how a row of a log ended, and the rules that derive them from a row.
 
 use serde::de::DeserializeOwned;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
-use crate::yaml::form;
+use crate::yaml::{self, form};
 use crate::yaml::{Checker, Constant, Field, List, Located, Spanned};
 
 /// The outcomes that one kind of log knows: the values of the label `outcome`.
@@ -20,7 +20,7 @@ pub trait OutcomeWord: Copy + Ord + Serialize + DeserializeOwned + 'static {
 macro_rules! outcomes {
     ($($(#[$meta:meta])* $Words:ident { $($(#[$word_meta:meta])* $Word:ident = $text:literal,)+ })+) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(test, derive(schemars::JsonSchema))]
         pub enum $Words {
             $($(#[$word_meta])* #[serde(rename = $text)] $Word,)+
@@ -62,7 +62,7 @@ outcomes! {
 }
 
 /// The outcome of a row: that of the first rule that holds, else the default.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutcomeRules<O = Outcome> {
     /// The column that the rules test; without one every row has the default outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,36 +83,26 @@ impl<O: OutcomeWord> OutcomeRules<O> {
 }
 
 /// One rule: a test on the column, and the outcome when it holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutcomeRule<O = Outcome> {
     /// The test.
+    #[serde(flatten)]
     pub test: OutcomeTest,
     /// The outcome when it holds.
     pub outcome: O,
 }
 
 /// A test on the outcome column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OutcomeTest {
     /// The column is NULL.
+    #[serde(serialize_with = "yaml::write_true")]
     IsNull,
     /// The column equals a constant.
     Equals(String),
     /// The column matches a LIKE pattern.
     Like(String),
-}
-
-impl<O: Serialize> Serialize for OutcomeRule<O> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut rule = serializer.serialize_map(Some(2))?;
-        match &self.test {
-            OutcomeTest::IsNull => rule.serialize_entry("is_null", &true)?,
-            OutcomeTest::Equals(value) => rule.serialize_entry("equals", value)?,
-            OutcomeTest::Like(pattern) => rule.serialize_entry("like", pattern)?,
-        }
-        rule.serialize_entry("outcome", &self.outcome)?;
-        rule.end()
-    }
 }
 
 form! {
