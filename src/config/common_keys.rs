@@ -95,7 +95,7 @@ impl Checker<'_> {
             probe,
             read_mode: scope.read_mode,
             misses_locked_rows: scope.backend == Backend::Mssql && scope.read_mode == ReadMode::ReadPast,
-            sample_interval: sample_interval.unwrap_or(scope.sample_interval),
+            sample_interval: sample_interval.unwrap_or(scope.global.sample_interval),
         })
     }
 }

@@ -188,7 +188,7 @@ macro_rules! mapping {
 
     // The last to be checked, because they depend on what the other keys let a sample measure.
     (@objectives objectives $field:expr, $type:ty, $key:ident, $checker:ident, $scope:ident, $draft:ident, $locations:ident) => {
-        let inherited = <$type as ObjectiveSet>::of(&$scope.objectives);
+        let inherited = <$type as ObjectiveSet>::of(&$scope.global.objectives);
         $draft.$key = Some(<$type as ObjectiveSet>::check(
             $checker, $field.value_or_default(), inherited, &|what| can_measure(&$draft, &$locations, what)
         ));

@@ -1,8 +1,6 @@
 //! Scopes: what a target takes from its source and from the global settings.
 
-use std::time::Duration;
-
-use super::{Database, Global, Mssql, Objectives, ReadMode, TargetKind};
+use super::{Database, Global, Mssql, ReadMode, TargetKind};
 use crate::yaml::Resolved;
 
 /// The kind of database that a target is in.
@@ -22,13 +20,11 @@ pub(crate) struct Scope {
     pub(crate) reads_secondary: bool,
     /// Whether a time may be looked up in a related table.
     pub(crate) takes_lookup: bool,
-    pub(crate) sample_interval: Duration,
+    pub(crate) global: Global,
     /// The target's own, where it has one.
     pub(crate) read_mode: ReadMode,
     /// `None` when it is wrong itself.
     pub(crate) stale_after: Option<Resolved>,
-    pub(crate) max_label_values: usize,
-    pub(crate) objectives: Objectives,
 }
 
 impl Scope {
@@ -48,11 +44,9 @@ impl Scope {
             database: mssql.map(|mssql| mssql.database.clone()),
             reads_secondary: mssql.is_some_and(Mssql::reads_secondary),
             takes_lookup: false,
-            sample_interval: global.sample_interval,
+            global: global.clone(),
             read_mode: global.read_mode,
             stale_after,
-            max_label_values: global.max_label_values,
-            objectives: global.objectives,
         }
     }
 

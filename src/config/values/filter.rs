@@ -15,13 +15,9 @@ impl Value for Filter {
     fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
         let mut filter = Self::new();
         for (key, value) in yaml.value.0 {
-            let column = match identifier::column(&key.value) {
-                Ok(column) => column,
-                Err(message) => {
-                    checker.report_key(key.location(), message);
-                    continue;
-                }
-            };
+            let column = identifier::column(&key.value);
+            let column = column.map_err(|message| checker.report_key(key.location(), message));
+            let Ok(column) = column else { continue };
             let Some(text) = checker.constant(&value) else { continue };
             if filter.insert(column.clone().into(), text).is_some() {
                 checker.report_key(key.location(), format!("the column `{column}` is given twice"));
