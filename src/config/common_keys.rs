@@ -1,16 +1,16 @@
-//! Common keys: those that every target has.
+//! Common keys: what every target has.
 
 use std::time::Duration;
 
 use serde::ser::SerializeMap;
 
 use super::scope::{Backend, Scope};
-use super::values::{ColumnOwner, Filter, MappedColumn, Probe, TableName, Value};
+use super::values::{Filter, MappedColumn, Probe, TableName, Value};
 use super::{ReadMode, SAMPLE_INTERVALS, TargetKind, presets};
 use crate::duration;
-use crate::yaml::{Checker, Field, Location, Names, Resolved};
+use crate::yaml::{Checker, Field, Located, Location, Names, Resolved};
 
-/// The part that every target has in common.
+/// What every target has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The value of the label that names the target.
@@ -23,14 +23,15 @@ pub struct Target {
     pub probe: Option<Probe>,
     /// How locked rows are read.
     pub read_mode: ReadMode,
-    /// Whether a sample can miss existing rows: locked ones, in mode `readpast` on SQL Server.
+    /// Whether a sample can miss rows that are there: locked ones, in the mode `readpast`
+    /// on SQL Server.
     pub misses_locked_rows: bool,
     /// Time between two samples.
     pub sample_interval: Duration,
 }
 
 impl Target {
-    /// Writes these keys into the target's mapping.
+    /// Writes its keys into the mapping of its target.
     pub(crate) fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("name", &self.name)?;
         map.serialize_entry("table", &self.table)?;
@@ -44,21 +45,20 @@ impl Target {
         map.serialize_entry("sample_interval", &duration::text(self.sample_interval))
     }
 
-    /// Adds the columns that these keys name.
+    /// Adds the columns that its keys name.
     pub(crate) fn columns<'a>(&'a self, columns: &mut Vec<MappedColumn<'a>>) {
-        self.filter.map_in(ColumnOwner::Target, "where", columns);
+        self.filter.columns("where", columns);
         self.probe.iter().for_each(|probe| probe.map(columns));
     }
 }
 
-/// The keys that every target has, as written in the file.
+/// The keys that every target has, as they are written.
 #[derive(Debug, Default)]
 pub(crate) struct CommonKeys {
     pub(crate) name: Field<String>,
     pub(crate) table: Field<String>,
     pub(crate) filter: Field<<Filter as Value>::Yaml>,
     pub(crate) probe: Field<<Probe as Value>::Yaml>,
-    pub(crate) read_mode: Field<ReadMode>,
     pub(crate) sample_interval: Field<String>,
 }
 
@@ -74,33 +74,28 @@ impl Checker<'_> {
     ) -> Option<Target> {
         let name = self.name(keys.name, at, names);
         let remedy = presets::or_preset("name the table", kind);
-        let table = self.required(keys.table, at, "table", &remedy);
-        let table = table.and_then(|yaml| TableName::check(self, yaml, scope));
-        let filter = keys.filter.given().map(|yaml| Filter::check(self, yaml, scope));
-        // A wrong probe must not leave its target unprobed.
-        let probe = keys.probe.given().map(|yaml| Probe::check(self, yaml, scope));
-        let sample_interval = match self.duration(keys.sample_interval, SAMPLE_INTERVALS) {
-            Ok(None) => scope.sample_interval,
-            Ok(Some((value, at))) => {
-                if let Some(stale_after) = &scope.stale_after
-                    && value > stale_after.value
-                {
-                    let own = Resolved { key: "sample_interval", value, at: Some(at) };
-                    let global = Resolved { key: "global.stale_after", ..*stale_after };
-                    self.relation(&own, "must not be longer than", &global);
-                }
-                value
+        let table = self.required_value(keys.table, at, "table", &remedy, scope);
+        let filter = self.optional_value(keys.filter, scope).unwrap_or_default();
+        let probe = self.optional_value(keys.probe, scope);
+        let sample_interval = keys.sample_interval.given().and_then(|yaml| {
+            let value = self.duration(&yaml, SAMPLE_INTERVALS)?;
+            if let Some(stale_after) = &scope.stale_after
+                && value > stale_after.value
+            {
+                let own = Resolved { key: "sample_interval", value, at: Some(yaml.location()) };
+                let global = Resolved { key: "global.stale_after", ..*stale_after };
+                self.relation(&own, "must not be longer than", &global);
             }
-            Err(()) => return None,
-        };
+            Some(value)
+        });
         Some(Target {
             name: name?,
             table: table?,
-            filter: filter.unwrap_or_else(|| Some(Filter::default()))?,
-            probe: probe.map_or(Some(None), |probe| probe.map(Some))?,
+            filter,
+            probe,
             read_mode: scope.read_mode,
             misses_locked_rows: scope.backend == Backend::Mssql && scope.read_mode == ReadMode::ReadPast,
-            sample_interval,
+            sample_interval: sample_interval.unwrap_or(scope.global.sample_interval),
         })
     }
 }

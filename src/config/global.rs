@@ -8,7 +8,7 @@ use super::SAMPLE_INTERVALS;
 use super::objectives::{Objectives, ObjectivesForm};
 use crate::duration::{self, DAY, HOUR};
 use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Field, Resolved};
+use crate::yaml::{Bounds, Checker, Field, Located, Resolved};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(15);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,10 +82,12 @@ impl Global {
     /// checked against.
     pub(super) fn check(checker: &mut Checker<'_>, field: Field<GlobalForm>) -> (Self, Option<Resolved>) {
         let form = field.value_or_default();
-        let mut resolve = |key, field, bounds, default| match checker.duration(field, bounds) {
-            Ok(Some((value, at))) => Some(Resolved { key, value, at: Some(at) }),
-            Ok(None) => Some(Resolved { key, value: default, at: None }),
-            Err(()) => None,
+        let mut resolve = |key, field: Field<String>, bounds, default| match field.given() {
+            Some(yaml) => {
+                let at = Some(yaml.location());
+                checker.duration(&yaml, bounds).map(|value| Resolved { key, value, at })
+            }
+            None => Some(Resolved { key, value: default, at: None }),
         };
         let interval = resolve("sample_interval", form.sample_interval, SAMPLE_INTERVALS, SAMPLE_INTERVAL);
         let query = resolve("query_timeout", form.query_timeout, QUERY_TIMEOUTS, QUERY_TIMEOUT);
@@ -103,7 +105,8 @@ impl Global {
         {
             checker.relation(interval, "must not be longer than", stale);
         }
-        let max_label_values = checker.number(form.max_label_values, 1, 10_000);
+        let max_label_values =
+            form.max_label_values.given().and_then(|yaml| checker.number(&yaml, 1, 10_000));
         let value = |setting: Option<Resolved>, default| setting.map_or(default, |setting| setting.value);
         let global = Self {
             sample_interval: value(interval, SAMPLE_INTERVAL),

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::scope::Scope;
 use super::values::Value;
 use crate::duration::{self, DAY};
 use crate::limits::{GAPS_PER_SAMPLE, MAX_RESULT_ROWS};
-use crate::yaml::{Bounds, Checker, Field, Spanned};
+use crate::yaml::{Bounds, Checker, Spanned};
 
 /// The most rows read per sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -27,15 +27,15 @@ impl Value for BatchSize {
 
     fn check(checker: &mut Checker<'_>, yaml: Spanned<u32>, _: &Scope) -> Option<Self> {
         let (least, most) = Self::BOUNDS;
-        checker.number(Field::Set(yaml), least, most).map(Self)
+        checker.number(&yaml, least, most).map(Self)
     }
 }
 
 macro_rules! windows {
     ($($(#[$meta:meta])* $Window:ident: default $default:expr, from $least:expr, to $most:expr;)+) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub struct $Window(pub Duration);
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+        pub struct $Window(#[serde(serialize_with = "duration::serialize")] pub Duration);
 
         impl $Window {
             /// The default.
@@ -46,14 +46,7 @@ macro_rules! windows {
             type Yaml = String;
 
             fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, _: &Scope) -> Option<Self> {
-                let bounds = Bounds { least: $least, most: $most };
-                Some(Self(checker.duration(Field::Set(yaml), bounds).ok()??.0))
-            }
-        }
-
-        impl Serialize for $Window {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                duration::serialize(&self.0, serializer)
+                checker.duration(&yaml, Bounds { least: $least, most: $most }).map(Self)
             }
         }
     )+};

@@ -1,59 +1,45 @@
 //! Mappings: the macros that make everything about a kind of target from one table of its keys.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::TargetKind;
 pub(crate) use super::common_keys::CommonKeys;
-use super::common_keys::Target;
 use super::presets;
 use super::scope::Scope;
-use crate::yaml::{self, Checker, Field, List, Located, Location, Names, Spanned, suggest};
+use crate::yaml::{self, Checker, Field, Form, List, Located, Location, Names, Spanned, suggest};
 
-/// A target as written in the file, which a preset can complete. [`mapping!`] implements it.
-pub(crate) trait Mapping: DeserializeOwned {
-    /// The checked target.
-    type Model: Serialize;
+/// A kind of target, by its checked model. [`mapping!`] implements it.
+pub(crate) trait Mapping: Sized {
+    /// The target as it is written, which can take what it lacks from a preset.
+    type Form: Form + DeserializeOwned;
 
-    /// The kind of target, which decides the presets that fit.
+    /// Which presets fit.
     const KIND: TargetKind;
 
-    /// Takes out the name of the preset to start from.
-    fn take_preset(&mut self) -> Field<String>;
+    /// Takes out the name of the preset that it starts from.
+    fn take_preset(form: &mut Self::Form) -> Field<String>;
 
-    /// Takes out the keys that every target has.
-    fn take_common(&mut self) -> CommonKeys;
-
-    /// Whether the target maps some column itself, even to nothing (`null`).
-    fn maps_columns(&self) -> bool;
-
-    /// This mapping, completed by a preset that the file names at `at`.
-    fn or_preset(self, preset: Self, at: Location) -> Self;
+    /// Whether the target says itself what some column means, be it that there is none (`null`).
+    fn maps_columns(form: &Self::Form) -> bool;
 
     /// Checks each key, then the keys against each other.
     fn check(
-        self,
+        form: Self::Form,
         at: Location,
         checker: &mut Checker<'_>,
-        scope: &Scope,
-        target: Option<Target>,
-    ) -> Option<Self::Model>;
-}
-
-/// A kind of target, by its checked model.
-pub(crate) trait Configured {
-    /// The target as written in the file.
-    type Form: Mapping;
+        source: &Scope,
+        names: &mut Names,
+    ) -> Option<Self>;
 }
 
 /// Declares a kind of target by the table of its keys.
 ///
-/// A line is `maps NEED key: Type` for a key that maps columns, or `keeps NEED key: Type` for any other. The
-/// need is `optional`, `required` (with the remedy for its absence), `default` (with the value) or
-/// `objectives`. The doc comment of a key is also its text in the documentation and in the JSON schema. The
-/// macro makes the form as written (which a preset completes key by key), the checked model with its columns
-/// and its YAML, and the input of the cross-checks: `Draft`, in which an absent or wrong key is `None`, and
-/// `Locations`.
+/// A line is `maps NEED key: Type` for a key that says what a column means, or `keeps NEED key: Type`
+/// for another one. The need is `optional`, `required` (with the remedy for its absence), `default`
+/// (with the value) or `objectives`. The doc comment of a key is also its text in the documentation
+/// and in the JSON schema. From the table come the form as it is written (completed by a
+/// preset key by key), the checked model with its columns and its YAML, and what the cross-checks are
+/// given: `Draft`, where a key that is absent or wrong is `None`, and `Locations`.
 ///
 /// The module supplies `fn cross_check(&mut Draft, &Locations, &mut Checker, &Scope, Option<&Target>)`
 /// and, where there are objectives, `fn can_measure(&Draft, &Locations, Observation) -> bool`.
@@ -94,20 +80,20 @@ macro_rules! mapping {
                 filter: Field<<Filter as Value>::Yaml>,
                 /// What must hold for an answer to be believed, see [probes](configuration.md#probes).
                 probe: Field<<Probe as Value>::Yaml>,
-                /// How locked rows are read, `readpast` or `read_committed`; without it, `global.read_mode`.
-                /// See [read modes](configuration.md#read-modes).
+                /// How locked rows are read, `readpast` or `read_committed`; without it,
+                /// `global.read_mode`. See [read modes](configuration.md#read-modes).
                 read_mode: Field<ReadMode>,
                 $($(#[$key_meta])* $key: Field<mapping!(@form $need $type)>,)*
             }
         }
 
-        /// Input of the cross-checks: `None` where a key is absent or wrong.
+        /// What the cross-checks are given: `None` where a key is absent or wrong.
         #[derive(Debug)]
         struct Draft {
             $($key: Option<$type>,)*
         }
 
-        /// The location of each key's value, if it has one.
+        /// Where the value of each key is, if it has one.
         #[derive(Debug)]
         #[allow(dead_code, reason = "not every key has a cross-check")]
         struct Locations {
@@ -115,66 +101,47 @@ macro_rules! mapping {
             $($key: Option<Location>,)*
         }
 
-        impl Mapping for $Form {
-            type Model = $Model;
+        impl Mapping for $Model {
+            type Form = $Form;
 
             const KIND: TargetKind = TargetKind::$Model;
 
-            fn take_preset(&mut self) -> Field<String> {
-                std::mem::take(&mut self.preset)
+            fn take_preset(form: &mut $Form) -> Field<String> {
+                std::mem::take(&mut form.preset)
             }
 
-            fn take_common(&mut self) -> CommonKeys {
-                CommonKeys {
-                    name: std::mem::take(&mut self.name),
-                    table: std::mem::take(&mut self.table),
-                    filter: std::mem::take(&mut self.filter),
-                    probe: std::mem::take(&mut self.probe),
-                    read_mode: std::mem::take(&mut self.read_mode),
-                    sample_interval: std::mem::take(&mut self.sample_interval),
-                }
-            }
-
-            fn maps_columns(&self) -> bool {
-                $(mapping!(@maps $role self.$key))||*
-            }
-
-            fn or_preset(self, preset: Self, at: Location) -> Self {
-                Self {
-                    name: self.name.or_preset(preset.name, at),
-                    table: self.table.or_preset(preset.table, at),
-                    preset: self.preset.or_preset(preset.preset, at),
-                    filter: self.filter.or_preset(preset.filter, at),
-                    probe: self.probe.or_preset(preset.probe, at),
-                    read_mode: self.read_mode.or_preset(preset.read_mode, at),
-                    sample_interval: self.sample_interval.or_preset(preset.sample_interval, at),
-                    $($key: self.$key.or_preset(preset.$key, at),)*
-                }
+            fn maps_columns(form: &$Form) -> bool {
+                $(mapping!(@maps $role form.$key))||*
             }
 
             fn check(
-                self,
+                form: $Form,
                 at: Location,
                 checker: &mut Checker<'_>,
-                scope: &Scope,
-                target: Option<Target>,
-            ) -> Option<$Model> {
-                let locations = Locations { target: at, $($key: self.$key.location(),)* };
+                source: &Scope,
+                names: &mut Names,
+            ) -> Option<Self> {
+                let common = CommonKeys {
+                    name: form.name,
+                    table: form.table,
+                    filter: form.filter,
+                    probe: form.probe,
+                    sample_interval: form.sample_interval,
+                };
+                let scope = &source.of_target(form.read_mode.value(), Self::KIND);
+                let target = checker.common(common, at, Self::KIND, scope, names);
+                let locations = Locations { target: at, $($key: form.$key.location(),)* };
                 let mut draft = Draft {
-                    $($key: mapping!(@check $need self.$key, $type, $key, at, checker, scope $(, $argument)?),)*
+                    $($key: mapping!(@check $need form.$key, $type, $key, at, checker, scope $(, $argument)?),)*
                 };
                 cross_check(&mut draft, &locations, checker, scope, target.as_ref());
-                $(mapping!(@objectives $need self.$key, $type, $key, checker, scope, draft, locations);)*
-                Some($Model { target: target?, $($key: mapping!(@finish $need draft.$key),)* })
+                $(mapping!(@objectives $need form.$key, $type, $key, checker, scope, draft, locations);)*
+                Some(Self { target: target?, $($key: mapping!(@finish $need draft.$key),)* })
             }
         }
 
-        impl Configured for $Model {
-            type Form = $Form;
-        }
-
         impl $Model {
-            /// Every column that the target names, in the order of its keys, including those from a preset.
+            /// Every column that the target names, in the order of its keys. One that a preset gives is there, too.
             #[must_use]
             pub fn columns(&self) -> Vec<MappedColumn<'_>> {
                 let mut columns = Vec::new();
@@ -204,12 +171,12 @@ macro_rules! mapping {
     (@maps keeps $field:expr) => { false };
 
     (@check optional $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident) => {
-        $field.given().and_then(|yaml| <$type as Value>::check($checker, yaml, $scope))
+        $checker.optional_value::<$type>($field, $scope)
     };
     (@check required $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $remedy:expr) => {
-        $checker
-            .required($field, $at, stringify!($key), &or_preset($remedy, Self::KIND))
-            .and_then(|yaml| <$type as Value>::check($checker, yaml, $scope))
+        $checker.required_value::<$type>(
+            $field, $at, stringify!($key), &or_preset($remedy, Self::KIND), $scope
+        )
     };
     (@check default $field:expr, $type:ty, $key:ident, $at:ident, $checker:ident, $scope:ident, $default:expr) => {
         match $field.given() {
@@ -219,12 +186,12 @@ macro_rules! mapping {
     };
     (@check objectives $($unused:tt)*) => { None };
 
-    // Checked last, because the other keys decide what a sample can measure.
+    // The last to be checked, because they depend on what the other keys let a sample measure.
     (@objectives objectives $field:expr, $type:ty, $key:ident, $checker:ident, $scope:ident, $draft:ident, $locations:ident) => {
-        let checked = <$type as ObjectiveSet>::check($checker, $field, &$scope.objectives, &|what| {
-            can_measure(&$draft, &$locations, what)
-        });
-        $draft.$key = Some(checked);
+        let inherited = <$type as ObjectiveSet>::of(&$scope.global.objectives);
+        $draft.$key = Some(<$type as ObjectiveSet>::check(
+            $checker, $field.value_or_default(), inherited, &|what| can_measure(&$draft, &$locations, what)
+        ));
     };
     (@objectives $($unused:tt)*) => {};
 
@@ -250,61 +217,48 @@ macro_rules! mapping {
 }
 pub(crate) use mapping;
 
-/// The names that code made by [`mapping!`] uses, so that the file of a kind need not import them.
+/// What the code that [`mapping!`] makes names, so that a file of a kind need not import it.
 pub(crate) mod prelude {
     pub(crate) use serde::ser::SerializeMap;
 
-    pub(crate) use super::{CommonKeys, Configured, Mapping};
+    pub(crate) use super::{CommonKeys, Mapping};
     pub(crate) use crate::config::objectives::{ObjectiveSet, Observation};
     pub(crate) use crate::config::presets::or_preset;
     pub(crate) use crate::config::scope::Scope;
     pub(crate) use crate::config::values::{ColumnName, Filter, MappedColumn, Probe, TimeColumn, Value};
     pub(crate) use crate::config::{BatchSize, LateWindow, ReadMode, Target, TargetKind};
-    pub(crate) use crate::yaml::{Checker, Field, Location, form};
+    pub(crate) use crate::yaml::{Checker, Field, Location, Names, form};
 }
 
 impl Checker<'_> {
     /// The targets of one list, completed by their presets.
-    pub(crate) fn targets<M: Mapping>(&mut self, list: Field<List<M>>, scope: &Scope) -> Vec<M::Model> {
+    pub(crate) fn targets<M: Mapping>(&mut self, list: Field<List<M::Form>>, scope: &Scope) -> Vec<M> {
         let mut names = Names::new(M::KIND.scope_of_names());
         let List(items) = list.value_or_default();
-        items.into_iter().filter_map(|yaml| self.target(yaml, scope, &mut names)).collect()
-    }
-
-    fn target<M: Mapping>(&mut self, yaml: Spanned<M>, scope: &Scope, names: &mut Names) -> Option<M::Model> {
-        let (at, mut mapping) = self.completed(yaml)?;
-        let mut common = mapping.take_common();
-        let read_mode = std::mem::take(&mut common.read_mode).value();
-        let scope = Scope {
-            read_mode: read_mode.unwrap_or(scope.read_mode),
-            takes_lookup: M::KIND == TargetKind::Queue,
-            ..scope.clone()
+        let mut target = |yaml: Spanned<M::Form>| {
+            let (at, form) = self.completed::<M>(yaml)?;
+            M::check(form, at, self, scope, &mut names)
         };
-        let target = self.common(common, at, M::KIND, &scope, names);
-        mapping.check(at, self, &scope, target)
+        items.into_iter().filter_map(&mut target).collect()
     }
 
-    /// A target, completed by its preset. `None` when there is no such preset, since most keys would then
-    /// seem to be missing.
-    fn completed<M: Mapping>(&mut self, yaml: Spanned<M>) -> Option<(Location, M)> {
+    /// A target, completed by its preset; `None` when there is no such preset, since most keys
+    /// would then seem to be missing.
+    fn completed<M: Mapping>(&mut self, yaml: Spanned<M::Form>) -> Option<(Location, M::Form)> {
         let (at, mut own) = (yaml.location(), yaml.value);
-        let name = match own.take_preset() {
+        let name = match M::take_preset(&mut own) {
             Field::Set(name) => name,
             // A table that is described in part is the user's own, and no guess fits it.
-            Field::Absent if !own.maps_columns() => at.with(M::KIND.default_preset().to_owned()),
+            Field::Absent if !M::maps_columns(&own) => at.with(M::KIND.default_preset().to_owned()),
             Field::Absent | Field::Null => return Some((at, own)),
         };
         let named = name.location();
         let Some(preset) = presets::of_kind(M::KIND).find(|preset| preset.name == name.value) else {
-            self.report(named, unknown_preset(&name.value, M::KIND));
-            return None;
+            return self.refuse(named, unknown_preset(&name.value, M::KIND));
         };
-        match yaml::read::<M>(preset.yaml) {
+        match yaml::read::<M::Form>(preset.yaml) {
             Ok(base) => Some((at, own.or_preset(base.value, named))),
-            Err(problem) => {
-                self.report(named, format!("the preset itself is wrong at {problem}"));
-                None
-            }
+            Err(problem) => self.refuse(named, format!("the preset itself is wrong at {problem}")),
         }
     }
 }

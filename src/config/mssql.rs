@@ -3,11 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
-use crate::yaml::form;
+use crate::yaml::{self, form};
 use crate::yaml::{Checker, Field, Located, Location, Spanned};
 
 /// The port of a default instance.
@@ -82,15 +81,18 @@ pub enum Encryption {
 }
 
 /// Which server certificates are accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Trust {
+    /// Those that a CA in this PEM, DER or CRT file vouches for.
+    CaFile(#[serde(serialize_with = "super::path_text")] PathBuf),
+    /// Any: no protection against a man in the middle.
+    #[serde(rename = "trust_server_certificate", serialize_with = "yaml::write_true")]
+    Any,
     /// Those the machine's own root certificates vouch for.
     #[default]
+    #[serde(untagged)]
     System,
-    /// Those that a CA in this PEM, DER or CRT file vouches for.
-    CaFile(PathBuf),
-    /// Any: no protection against a man in the middle.
-    Any,
 }
 
 /// Which replica of an availability group a login asks for (`ApplicationIntent`).
@@ -134,18 +136,6 @@ form! {
     }
 }
 
-impl Serialize for Trust {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
-            Self::System => {}
-            Self::CaFile(file) => map.serialize_entry("ca_file", &file.display().to_string())?,
-            Self::Any => map.serialize_entry("trust_server_certificate", &true)?,
-        }
-        map.end()
-    }
-}
-
 impl fmt::Display for Mssql {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, database, endpoint, .. } = self;
@@ -168,10 +158,9 @@ impl Mssql {
         let host = checker.required(form.host, at, "host", "name the host of the server");
         let host = host.and_then(|value| self::host(checker, value));
         let endpoint = endpoint(checker, form.port, form.instance);
-        let database = checker.required(form.database, at, "database", "name the database to log in to");
-        let database = database.and_then(|value| checker.text(value));
-        let user = checker.required(form.user, at, "user", "name the login");
-        let user = user.and_then(|value| checker.text(value));
+        let remedy = "name the database to log in to";
+        let database = checker.required_text(form.database, at, "database", remedy);
+        let user = checker.required_text(form.user, at, "user", "name the login");
         let password = password(checker, at, form.password_file, form.password_env, form.password_credential);
         let (encryption, trust) = tls(checker, form.encryption, form.ca_file, form.trust_server_certificate);
         let (password, password_source) = password?;
@@ -208,25 +197,18 @@ fn host(checker: &mut Checker<'_>, value: Spanned<String>) -> Option<String> {
     } else {
         return Some(host);
     };
-    checker.report(at, message);
-    None
+    checker.refuse(at, message)
 }
 
 fn endpoint(checker: &mut Checker<'_>, port: Field<u16>, instance: Field<String>) -> Option<Endpoint> {
+    let keys = [("port", port.location()), ("instance", instance.location())];
+    let why = "the SQL Server Browser looks up the port of an instance; remove one of them";
+    checker.only_one(&keys, why)?;
     match (port.given(), instance.given()) {
-        (Some(_), Some(instance)) => {
-            checker.report(
-                instance.location(),
-                "`instance` contradicts `port`: the SQL Server Browser looks up the port of an instance; remove \
-                 one of them",
-            );
-            None
+        (Some(port), _) if port.value == 0 => {
+            checker.refuse(port.location(), "0 is not a port; the usual one is 1433")
         }
-        (Some(port), None) if port.value == 0 => {
-            checker.report(port.location(), "0 is not a port; the usual one is 1433");
-            None
-        }
-        (Some(port), None) => Some(Endpoint::Port(port.value)),
+        (Some(port), _) => Some(Endpoint::Port(port.value)),
         (None, Some(instance)) => checker.text(instance).map(Endpoint::Instance),
         (None, None) => Some(Endpoint::Port(DEFAULT_PORT)),
     }
@@ -239,37 +221,34 @@ fn password(
     variable: Field<String>,
     credential: Field<String>,
 ) -> Option<(Secret, PasswordSource)> {
-    let mut given = [
-        ("password_file", file.given()),
-        ("password_env", variable.given()),
-        ("password_credential", credential.given()),
-    ]
-    .into_iter()
-    .filter_map(|(key, value)| value.map(|value| (key, value)));
-    let Some((key, value)) = given.next() else {
-        let remedy = "give one of `password_file`, `password_env` and `password_credential`";
-        checker.missing(parent, "password_file", remedy);
-        return None;
+    let keys = [
+        ("password_file", file.location()),
+        ("password_env", variable.location()),
+        ("password_credential", credential.location()),
+    ];
+    checker.only_one(&keys, "there is one password; remove one of them")?;
+    let environment = checker.environment;
+    let at = file.location().or(variable.location()).or(credential.location());
+    let (secret, source) = match (file.given(), variable.given(), credential.given()) {
+        (Some(file), ..) => {
+            let file = checker.path(file)?;
+            (environment.secret_from_file(&file), PasswordSource::File(file))
+        }
+        (_, Some(name), _) => {
+            let name = checker.text(name)?;
+            (environment.secret_from_variable(&name), PasswordSource::Variable(name))
+        }
+        (.., Some(name)) => {
+            let name = checker.text(name)?;
+            (environment.secret_from_credential(&name), PasswordSource::Credential(name))
+        }
+        (None, None, None) => {
+            let remedy = "give one of `password_file`, `password_env` and `password_credential`";
+            checker.missing(parent, "password_file", remedy);
+            return None;
+        }
     };
-    if let Some((second, other)) = given.next() {
-        checker.report(
-            other.location(),
-            format!("`{second}` contradicts `{key}`: there is one password; remove one of them"),
-        );
-        return None;
-    }
-    let at = value.location();
-    let source = match key {
-        "password_file" => PasswordSource::File(checker.path(value)?),
-        "password_env" => PasswordSource::Variable(checker.text(value)?),
-        _ => PasswordSource::Credential(checker.text(value)?),
-    };
-    let secret = match &source {
-        PasswordSource::File(file) => checker.environment.secret_from_file(file),
-        PasswordSource::Variable(name) => checker.environment.secret_from_variable(name),
-        PasswordSource::Credential(name) => checker.environment.secret_from_credential(name),
-    };
-    secret.map(|secret| (secret, source)).map_err(|message| checker.report(at, message)).ok()
+    Some((checker.accept(at?, secret)?, source))
 }
 
 fn tls(
@@ -280,19 +259,14 @@ fn tls(
 ) -> (Encryption, Option<Trust>) {
     let encryption = encryption.given();
     let level = encryption.as_ref().map(|level| level.value).unwrap_or_default();
-    let trust_any = trust_any.given().filter(|trust| trust.value);
+    let trust_any = trust_any.given().filter(|trust| trust.value).map(|trust| trust.location());
+    let keys = [("ca_file", ca_file.location()), ("trust_server_certificate: true", trust_any)];
+    checker.only_one(&keys, "any certificate would do; remove one of them");
     let Some(file) = ca_file.given() else {
         return (level, Some(if trust_any.is_some() { Trust::Any } else { Trust::System }));
     };
-    if let Some(trust) = trust_any {
-        checker.report(
-            trust.location(),
-            "`trust_server_certificate: true` contradicts `ca_file`: any certificate would do; remove one of \
-             them",
-        );
-    }
     if let Some(encryption) = encryption.filter(|level| level.value != Encryption::Required) {
-        let word = if level == Encryption::Off { "off" } else { "login_only" };
+        let word = yaml::word(&level);
         checker.report(
             encryption.location(),
             format!("`encryption: {word}` contradicts `ca_file`, which needs `encryption: required`"),
@@ -304,8 +278,7 @@ fn tls(
         if CERTIFICATE_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()) {
             return Some(Trust::CaFile(path));
         }
-        checker.report(at, format!("`{}` does not end in .pem, .der or .crt", path.display()));
-        None
+        checker.refuse(at, format!("`{}` does not end in .pem, .der or .crt", path.display()))
     });
     (level, trust)
 }

@@ -8,13 +8,13 @@ mod value;
 
 use std::time::Duration;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 
 use crate::duration::{DAY, HOUR};
 use crate::yaml::form;
 use crate::yaml::{Bounds, Checker, Constant, Field};
+use value::ObjectiveValue;
 pub use value::Ratio;
-use value::{NONE, ObjectiveValue};
 
 /// An age of 0 would be exceeded by anything that waits for a moment.
 const AGES: Bounds = Bounds { least: Duration::from_millis(100), most: DAY.saturating_mul(3650) };
@@ -86,14 +86,17 @@ observations! {
 /// The objectives of one kind of target.
 pub(crate) trait ObjectiveSet: Sized {
     /// The form as written in the file.
-    type Form;
+    type Form: Default;
+
+    /// The defaults of this set.
+    fn of(all: &Objectives) -> Self;
 
     /// The objectives in force: the target's own, else the inherited ones. `can_measure` says which of
     /// them the target can be held to.
     fn check(
         checker: &mut Checker<'_>,
-        own: Field<Self::Form>,
-        inherited: &Objectives,
+        own: Self::Form,
+        inherited: Self,
         can_measure: &dyn Fn(Observation) -> bool,
     ) -> Self;
 }
@@ -111,9 +114,9 @@ macro_rules! objectives {
     )*) => {
         $(
             $(#[$set_meta])*
-            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
             pub struct $Set {
-                $(#[doc = $help] pub $key: Option<$type>,)*
+                $(#[doc = $help] #[serde(serialize_with = "value::serialize")] pub $key: Option<$type>,)*
             }
 
             form! {
@@ -137,19 +140,18 @@ macro_rules! objectives {
                 pub fn each(&self) -> impl Iterator<Item = (&'static Objective, Option<f64>)> + use<> {
                     Self::ALL.iter().zip([$(self.$key.map(ObjectiveValue::number)),*])
                 }
+            }
 
-                fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                    $(match self.$key {
-                        Some(value) => map.serialize_entry(stringify!($key), &value.yaml())?,
-                        // An absent key would take the global objective.
-                        None => map.serialize_entry(stringify!($key), NONE)?,
-                    })*
-                    Ok(())
+            impl ObjectiveSet for $Set {
+                type Form = $Form;
+
+                fn of(all: &Objectives) -> Self {
+                    all.$list
                 }
 
-                fn resolved(
+                fn check(
                     checker: &mut Checker<'_>,
-                    form: $Form,
+                    own: $Form,
                     inherited: Self,
                     can_measure: &dyn Fn(Observation) -> bool,
                 ) -> Self {
@@ -157,38 +159,17 @@ macro_rules! objectives {
                         $($key: {
                             let need = Observation::$need;
                             let lacking = (!can_measure(need)).then_some(need.lacking());
-                            value::resolve(checker, form.$key, $range, inherited.$key, lacking)
+                            value::resolve(checker, own.$key, $range, inherited.$key, lacking)
                         },)*
                     }
-                }
-            }
-
-            impl ObjectiveSet for $Set {
-                type Form = $Form;
-
-                fn check(
-                    checker: &mut Checker<'_>,
-                    own: Field<$Form>,
-                    inherited: &Objectives,
-                    can_measure: &dyn Fn(Observation) -> bool,
-                ) -> Self {
-                    Self::resolved(checker, own.value_or_default(), inherited.$list, can_measure)
-                }
-            }
-
-            impl Serialize for $Set {
-                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                    let mut map = serializer.serialize_map(None)?;
-                    self.serialize_into(&mut map)?;
-                    map.end()
                 }
             }
         )*
 
         /// The default objectives, for sources and targets that set none of their own.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
         pub struct Objectives {
-            $($(#[$set_meta])* pub $list: $Set,)*
+            $($(#[$set_meta])* #[serde(flatten)] pub $list: $Set,)*
         }
 
         form! {
@@ -208,21 +189,11 @@ macro_rules! objectives {
             pub(crate) fn check(checker: &mut Checker<'_>, field: Field<ObjectivesForm>) -> Self {
                 let form = field.value_or_default();
                 Self {
-                    $($list: $Set::resolved(
-                        checker,
-                        $Form { $($key: form.$key,)* },
-                        Self::DEFAULTS.$list,
-                        &|_| true,
-                    ),)*
+                    $($list: {
+                        let own = $Form { $($key: form.$key,)* };
+                        $Set::check(checker, own, Self::DEFAULTS.$list, &|_| true)
+                    },)*
                 }
-            }
-        }
-
-        impl Serialize for Objectives {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
-                $(self.$list.serialize_into(&mut map)?;)*
-                map.end()
             }
         }
     };

@@ -1,8 +1,6 @@
-//! Scopes: what a target inherits from its source and from the global settings.
+//! Scopes: what a target takes from its source and from the global settings.
 
-use std::time::Duration;
-
-use super::{Database, Global, Mssql, Objectives, ReadMode};
+use super::{Database, Global, Mssql, ReadMode, TargetKind};
 use crate::yaml::Resolved;
 
 /// The kind of database that a target is in.
@@ -12,27 +10,25 @@ pub(crate) enum Backend {
     Sqlite,
 }
 
-/// What a target inherits from its source and from the global settings.
+/// What a target takes from its source and from the global settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
     pub(crate) backend: Backend,
-    /// The database that the source logs in to; `None` for a file, or when the setting is wrong.
+    /// The database that the source logs in to; `None` in a file, or when it is wrong itself.
     pub(crate) database: Option<String>,
     /// Whether the source asks for a readable secondary.
     pub(crate) reads_secondary: bool,
     /// Whether a time may be looked up in a related table.
     pub(crate) takes_lookup: bool,
-    pub(crate) sample_interval: Duration,
-    /// The target's own mode, where it has one.
+    pub(crate) global: Global,
+    /// The target's own, where it has one.
     pub(crate) read_mode: ReadMode,
-    /// `None` when the setting is wrong.
+    /// `None` when it is wrong itself.
     pub(crate) stale_after: Option<Resolved>,
-    pub(crate) max_label_values: usize,
-    pub(crate) objectives: Objectives,
 }
 
 impl Scope {
-    /// The scope of a source. `stale_after` is `None` when the setting is wrong.
+    /// The scope of a source. `stale_after` is `None` when it is wrong itself.
     pub(super) fn new(
         backend: Backend,
         database: Option<&Database>,
@@ -48,16 +44,23 @@ impl Scope {
             database: mssql.map(|mssql| mssql.database.clone()),
             reads_secondary: mssql.is_some_and(Mssql::reads_secondary),
             takes_lookup: false,
-            sample_interval: global.sample_interval,
+            global: global.clone(),
             read_mode: global.read_mode,
             stale_after,
-            max_label_values: global.max_label_values,
-            objectives: global.objectives,
+        }
+    }
+
+    /// The scope of a target, which may have a read mode of its own.
+    pub(crate) fn of_target(&self, read_mode: Option<ReadMode>, kind: TargetKind) -> Self {
+        Self {
+            read_mode: read_mode.unwrap_or(self.read_mode),
+            takes_lookup: kind == TargetKind::Queue,
+            ..self.clone()
         }
     }
 }
 
-/// Why a setting that depends on locks is refused with a readable secondary.
+/// Why a setting that looks at locks is refused where a readable secondary is asked for.
 pub(crate) fn invisible_locks(setting: &str, consequence: &str) -> String {
     format!(
         "`{setting}` contradicts `application_intent: read_only`: on a readable secondary the locks of the \

@@ -4,19 +4,19 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use super::kinds::for_each_log_kind;
 use super::mssql::{Mssql, MssqlForm};
 use super::objectives::{ObjectiveSet, SourceObjectives, SourceObjectivesForm};
 use super::{Global, Queue, TargetKind};
-use crate::config::mapping::Configured;
+use crate::config::mapping::Mapping;
 use crate::config::scope::{Backend, Scope};
 use crate::yaml::form;
-use crate::yaml::{Checker, Field, List, Located, Names, Resolved, Spanned};
+use crate::yaml::{Checker, Field, List, Located, Location, Names, Resolved, Spanned};
 
 /// How to reach a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Database {
     /// SQL Server or Azure SQL, over TDS.
     Mssql(Mssql),
@@ -42,17 +42,19 @@ form! {
 macro_rules! source {
     ($($(#[$doc:meta])* $Kind:ident in $list:ident, label $label:literal, preset $preset:literal;)+) => {
         /// One database and what is watched in it. The names of targets are unique within their list.
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
         pub struct Source {
             /// The value of the label `source`.
             pub name: String,
             /// How to reach the database.
+            #[serde(flatten)]
             pub database: Database,
             /// The objectives of the source.
             pub objectives: SourceObjectives,
             /// Queue tables, in the order of the file.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
             pub queues: Vec<Queue>,
-            $($(#[$doc])* pub $list: Vec<super::$Kind>,)+
+            $($(#[$doc])* #[serde(skip_serializing_if = "Vec::is_empty")] pub $list: Vec<super::$Kind>,)+
         }
 
         form! {
@@ -66,8 +68,8 @@ macro_rules! source {
                 /// The objectives of the source.
                 objectives: Field<SourceObjectivesForm>,
                 /// Queue tables.
-                queues: Field<List<<Queue as Configured>::Form>>,
-                $($(#[$doc])* $list: Field<List<<super::$Kind as Configured>::Form>>,)+
+                queues: Field<List<<Queue as Mapping>::Form>>,
+                $($(#[$doc])* $list: Field<List<<super::$Kind as Mapping>::Form>>,)+
             }
         }
 
@@ -91,62 +93,37 @@ macro_rules! source {
                     checker.report(at, format!("watches nothing; add {}", TargetKind::alternatives()));
                 }
                 let name = checker.name(std::mem::take(&mut form.name), at, names);
-                let (backend, database) = match (form.mssql.given(), form.sqlite.given()) {
-                    (Some(mssql), None) => {
-                        (Backend::Mssql, Mssql::check(checker, mssql).map(Database::Mssql))
-                    }
-                    (None, Some(sqlite)) => {
-                        (Backend::Sqlite, Sqlite::check(checker, sqlite).map(Database::Sqlite))
-                    }
-                    (Some(_), Some(sqlite)) => {
-                        let message =
-                            "`sqlite` contradicts `mssql`: a source is one database; remove one of them";
-                        checker.report(sqlite.location(), message);
-                        (Backend::Mssql, None)
-                    }
-                    (None, None) => {
-                        let remedy = "say how to reach the database with `mssql` or `sqlite`";
-                        checker.missing(at, "mssql", remedy);
-                        (Backend::Mssql, None)
-                    }
-                };
-                let objectives =
-                    SourceObjectives::check(checker, form.objectives, &global.objectives, &|_| true);
+                let is_mssql = form.mssql.location().is_some() || form.sqlite.location().is_none();
+                let backend = if is_mssql { Backend::Mssql } else { Backend::Sqlite };
+                let database = database(checker, at, form.mssql, form.sqlite);
+                let (own, inherited) = (form.objectives.value_or_default(), global.objectives.sources);
+                let objectives = SourceObjectives::check(checker, own, inherited, &|_| true);
                 let scope = Scope::new(backend, database.as_ref(), global, stale_after);
                 let queues = checker.targets(form.queues, &scope);
                 $(let $list = checker.targets(form.$list, &scope);)+
                 Some(Self { name: name?, database: database?, objectives, queues, $($list,)+ })
             }
         }
-
-        impl Serialize for Source {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
-                map.serialize_entry("name", &self.name)?;
-                match &self.database {
-                    Database::Mssql(mssql) => map.serialize_entry("mssql", mssql)?,
-                    Database::Sqlite(sqlite) => map.serialize_entry("sqlite", sqlite)?,
-                }
-                map.serialize_entry("objectives", &self.objectives)?;
-                if !self.queues.is_empty() {
-                    map.serialize_entry("queues", &self.queues)?;
-                }
-                $(if !self.$list.is_empty() {
-                    map.serialize_entry(stringify!($list), &self.$list)?;
-                })+
-                map.end()
-            }
-        }
     };
 }
 for_each_log_kind!(source);
 
-impl Sqlite {
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<SqliteForm>) -> Option<Self> {
-        let at = yaml.location();
-        let file = checker.required(yaml.value.file, at, "file", "name the database file")?;
-        Some(Self { file: checker.path(file)? })
+fn database(
+    checker: &mut Checker<'_>,
+    parent: Location,
+    mssql: Field<MssqlForm>,
+    sqlite: Field<SqliteForm>,
+) -> Option<Database> {
+    let keys = [("mssql", mssql.location()), ("sqlite", sqlite.location())];
+    checker.only_one(&keys, "a source is one database; remove one of them")?;
+    if let Some(sqlite) = sqlite.given() {
+        let at = sqlite.location();
+        let file = checker.required(sqlite.value.file, at, "file", "name the database file")?;
+        return Some(Database::Sqlite(Sqlite { file: checker.path(file)? }));
     }
+    let remedy = "say how to reach the database with `mssql` or `sqlite`";
+    let mssql = checker.required(mssql, parent, "mssql", remedy)?;
+    Mssql::check(checker, mssql).map(Database::Mssql)
 }
 
 /// The database's name in messages and in saved state, without secrets.

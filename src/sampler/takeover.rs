@@ -16,7 +16,7 @@ pub(super) fn key(source: &Source, target: TargetConfig<'_>) -> TargetKey {
         name: target.target().name.clone(),
         database: source.database.to_string(),
         table: target.target().table.0.clone(),
-        id: target.id().map(str::to_owned),
+        id: target.id().map(ToString::to_string),
         filter: target
             .target()
             .filter

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::config::{ColumnOwner, Lease, MappedColumn, MappedState, Queue, RowState, TargetConfig};
+use crate::config::{
+    ColumnName, ColumnOwner, Lease, MappedColumn, MappedState, Queue, RowState, TargetConfig,
+};
 
 /// The columns of the target's own table, each once.
-pub(super) fn own(target: TargetConfig<'_>) -> Vec<&str> {
+pub(super) fn own(target: TargetConfig<'_>) -> Vec<&ColumnName> {
     let unread = match target {
         TargetConfig::Queue(queue) => unread(queue),
         _ => Vec::new(),
@@ -14,7 +16,7 @@ pub(super) fn own(target: TargetConfig<'_>) -> Vec<&str> {
 }
 
 /// The columns of the related table that hold times, each once; none when no time is looked up.
-pub(super) fn related(queue: &Queue) -> Vec<&str> {
+pub(super) fn related(queue: &Queue) -> Vec<&ColumnName> {
     once(TargetConfig::Queue(queue), |mapped| {
         mapped.owner == ColumnOwner::Lookup && mapped.key != "lookup.key"
     })
@@ -38,7 +40,7 @@ fn unread(queue: &Queue) -> Vec<&'static str> {
 
 /// The names of the wanted columns, without duplicates. Case does not matter in SQLite, nor in the usual
 /// collations of SQL Server.
-fn once(target: TargetConfig<'_>, is_wanted: impl Fn(&MappedColumn<'_>) -> bool) -> Vec<&str> {
+fn once(target: TargetConfig<'_>, is_wanted: impl Fn(&MappedColumn<'_>) -> bool) -> Vec<&ColumnName> {
     let mut seen = HashSet::new();
     target
         .columns()

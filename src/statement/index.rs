@@ -1,35 +1,37 @@
-//! Indexes: those by which a target's sample seeks.
+//! Indexes: those by which the sample of a target seeks.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::columns;
-use crate::config::{MappedState, Queue, RowState, TableName, TargetConfig, identifier};
+use crate::config::{ColumnName, MappedState, Queue, RowState, TableName, TargetConfig};
 
-/// An index without which a sample reads rows that it does not need. It serializes with names as the
+/// An index without which a sample reads rows that it has no use for. Serialized, it has names as the
 /// configuration writes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Index<'a> {
-    /// What the sample finds with it.
+    /// What the sample finds by it.
     pub purpose: IndexPurpose,
-    /// The table.
+    /// The table that it is on.
     pub table: &'a TableName,
     /// Its first key, except for `constant` columns.
-    #[serde(serialize_with = "name")]
-    pub column: &'a str,
+    pub column: &'a ColumnName,
     /// Columns that may come before it, because the sample compares them with constants. Alone they
     /// do not help: the finished rows have the same constants.
-    #[serde(serialize_with = "names")]
-    pub constant: Vec<&'a str>,
-    /// The other columns of the table that the sample reads. With them in the index, a row costs no look-up
-    /// in the table; without them, SQL Server reads the whole table, history included, once it expects more
-    /// than a certain number of rows.
-    #[serde(serialize_with = "names")]
-    pub others: Vec<&'a str>,
+    pub constant: Vec<&'a ColumnName>,
+    /// The other columns of the table that the sample reads. With them in the index, a row costs no
+    /// look-up in the table; without them SQL Server reads the whole table, history included, once it
+    /// expects more than some number of rows.
+    pub others: Vec<&'a ColumnName>,
 }
 
 impl<'a> Index<'a> {
-    fn new(purpose: IndexPurpose, table: &'a TableName, column: &'a str, read: Vec<&'a str>) -> Self {
-        let is_other = |name: &&str| name.to_lowercase() != column.to_lowercase();
+    fn new(
+        purpose: IndexPurpose,
+        table: &'a TableName,
+        column: &'a ColumnName,
+        read: Vec<&'a ColumnName>,
+    ) -> Self {
+        let is_other = |name: &&ColumnName| name.to_lowercase() != column.to_lowercase();
         let others = read.into_iter().filter(is_other).collect();
         Self { purpose, table, column, constant: Vec::new(), others }
     }
@@ -62,7 +64,7 @@ pub fn indexes(target: TargetConfig<'_>) -> Vec<Index<'_>> {
     }
 }
 
-fn open_jobs<'a>(queue: &'a Queue, read: Vec<&'a str>) -> Option<Index<'a>> {
+fn open_jobs<'a>(queue: &'a Queue, read: Vec<&'a ColumnName>) -> Option<Index<'a>> {
     let (purpose, column) = match &queue.state {
         RowState::Column { column, map } => {
             let leaves_out = !queue.count_done && map.values().any(|state| *state == MappedState::Done);
@@ -71,19 +73,11 @@ fn open_jobs<'a>(queue: &'a Queue, read: Vec<&'a str>) -> Option<Index<'a>> {
         RowState::DoneWhenSet(column) => (IndexPurpose::OpenRows, column),
         RowState::Constant(_) => return None,
     };
-    let constant = queue.target.filter.keys().map(|column| &**column).collect();
+    let constant = queue.target.filter.keys().collect();
     Some(Index { constant, ..Index::new(purpose, &queue.target.table, column, read) })
 }
 
 fn related_rows(queue: &Queue) -> Option<Index<'_>> {
     let (lookup, read) = (queue.lookup.as_ref()?, columns::related(queue));
     (!read.is_empty()).then(|| Index::new(IndexPurpose::RelatedRow, &lookup.table, &lookup.key, read))
-}
-
-fn name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&identifier::written(name))
-}
-
-fn names<S: Serializer>(names: &[&str], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(names.iter().map(|name| identifier::written(name)))
 }

@@ -18,7 +18,7 @@ use super::{
     Dialect, IndexPurpose, Parameter, Statement, TailRequest, Value, create_index, indexes, runnable, sample,
     seek,
 };
-use crate::config::{self, Config, Environment, ReadMode, TargetConfig};
+use crate::config::{self, ColumnName, Config, Environment, ReadMode, TargetConfig};
 use crate::limits::GAPS_PER_SAMPLE;
 use crate::statement::templates::{self, environment};
 
@@ -283,7 +283,9 @@ fn wanted(target: &str) -> Vec<(IndexPurpose, String, String)> {
     let config = config(Dialect::Mssql, target);
     let target = config.sources[0].targets().next().unwrap();
     let wanted = indexes(target).into_iter();
-    wanted.map(|index| (index.purpose, index.column.to_owned(), index.constant.join(" "))).collect()
+    let names =
+        |columns: &[&ColumnName]| columns.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    wanted.map(|index| (index.purpose, index.column.to_string(), names(&index.constant))).collect()
 }
 
 #[test]

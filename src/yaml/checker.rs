@@ -1,4 +1,4 @@
-//! The checker: it collects findings, and checks single values.
+//! The checker: collects findings, and checks single values.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -61,12 +61,12 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 pub(crate) struct Names {
     scope: String,
-    /// The file and line of each.
+    /// The file and the line of each.
     seen: HashMap<String, (PathBuf, u64)>,
 }
 
 impl Names {
-    /// No names yet. In errors, `scope` says where names must be unique.
+    /// No names yet; `scope` says in an error where names must be unique.
     pub(crate) fn new(scope: impl Into<String>) -> Self {
         Self { scope: scope.into(), seen: HashMap::new() }
     }
@@ -101,17 +101,17 @@ impl<'a> Checker<'a> {
         Self { environment, file, findings: Vec::new() }
     }
 
-    /// What was checked, or everything wrong with the file.
+    /// What was checked, unless something is wrong.
     pub(crate) fn finish<T>(self, checked: T, yaml: &str) -> Result<T, InvalidFile> {
         self.invalid_file(yaml).map_or(Ok(checked), Err)
     }
 
-    /// Everything wrong with the file, whose text is `yaml`; `None` when nothing is.
+    /// What is wrong in the file, whose text is `yaml`; `None` when nothing is.
     pub(crate) fn invalid_file(self, yaml: &str) -> Option<InvalidFile> {
         if self.findings.is_empty() {
             return None;
         }
-        // The file was read once, so it can be read again. Without paths, the errors are still right.
+        // The file was read once, so it can be read again; without paths the errors still hold.
         let paths = KeyPaths::of(yaml).unwrap_or_default();
         let mut problems: Vec<Problem> =
             self.findings.into_iter().map(|finding| finding.problem(&paths)).collect();
@@ -127,6 +127,28 @@ impl<'a> Checker<'a> {
     /// Reports what is wrong with the value at a location.
     pub(crate) fn report(&mut self, at: Location, message: impl Into<String>) {
         self.findings.push(Finding { at, subject: Subject::Value, message: message.into() });
+    }
+
+    /// Reports what is wrong with the value at a location, which leaves nothing to use.
+    pub(crate) fn refuse<T>(&mut self, at: Location, message: impl Into<String>) -> Option<T> {
+        self.report(at, message);
+        None
+    }
+
+    /// The checked value; reports what is wrong with it instead.
+    pub(crate) fn accept<T>(&mut self, at: Location, checked: Result<T, String>) -> Option<T> {
+        checked.map_err(|message| self.report(at, message)).ok()
+    }
+
+    /// Reports the second key of those that exclude each other, if there is one; `why` they do, and the remedy.
+    pub(crate) fn only_one(&mut self, keys: &[(&str, Option<Location>)], why: &str) -> Option<()> {
+        let mut given = keys.iter().filter_map(|(key, at)| Some((key, (*at)?)));
+        match (given.next(), given.next()) {
+            (Some((first, _)), Some((second, at))) => {
+                self.refuse(at, format!("`{second}` contradicts `{first}`: {why}"))
+            }
+            _ => Some(()),
+        }
     }
 
     /// Reports what is wrong with the key at a location.
@@ -145,8 +167,8 @@ impl<'a> Checker<'a> {
         self.findings.push(Finding { at: parent, subject: Subject::MissingKey(key.to_owned()), message });
     }
 
-    /// Reports two settings that contradict each other, at the one that the file sets, or at the first when
-    /// it sets both.
+    /// Reports two settings that contradict each other, at the one that the file sets; of two, at the
+    /// first.
     pub(crate) fn relation(&mut self, first: &Resolved, must: &str, second: &Resolved) {
         let Some(at) = first.at.or(second.at) else { return };
         self.report(at, format!("{} {must} {}; change one of them", first.described(), second.described()));
@@ -171,14 +193,24 @@ impl<'a> Checker<'a> {
     pub(crate) fn text(&mut self, value: Spanned<String>) -> Option<String> {
         let at = value.location();
         if value.value.trim().is_empty() {
-            self.report(at, "is empty");
-            return None;
+            return self.refuse(at, "is empty");
         }
         if value.value.chars().any(char::is_control) {
-            self.report(at, "has a control character");
-            return None;
+            return self.refuse(at, "has a control character");
         }
         Some(value.value)
+    }
+
+    /// A text that the mapping at `parent` must have.
+    pub(crate) fn required_text(
+        &mut self,
+        field: Field<String>,
+        parent: Location,
+        key: &str,
+        remedy: &str,
+    ) -> Option<String> {
+        let value = self.required(field, parent, key, remedy)?;
+        self.text(value)
     }
 
     /// A file name; a relative one starts from the directory of the configuration.
@@ -201,55 +233,33 @@ impl<'a> Checker<'a> {
             let file = if file == self.file { String::new() } else { format!(" of {}", file.display()) };
             let message =
                 format!("`{name}` is also the name on line {line}{file}; names in {scope} are unique");
-            self.report(at, message);
-            return None;
+            return self.refuse(at, message);
         }
         names.seen.insert(name.clone(), (self.file.to_owned(), at.line_and_column().0));
         Some(name)
     }
 
-    /// A duration within bounds, with its location; `Err` when it is given but wrong.
-    pub(crate) fn duration(
-        &mut self,
-        field: Field<String>,
-        bounds: Bounds,
-    ) -> Result<Option<(Duration, Location)>, ()> {
-        let Some(value) = field.given() else { return Ok(None) };
-        let at = value.location();
-        let message = match duration::parse(&value.value) {
-            Ok(parsed) if parsed < bounds.least => {
-                format!("`{}` is too short; at least `{}`", value.value, duration::text(bounds.least))
+    /// A duration within bounds.
+    pub(crate) fn duration(&mut self, value: &Spanned<String>, bounds: Bounds) -> Option<Duration> {
+        let text = &value.value;
+        let checked = duration::parse(text).and_then(|parsed| match parsed {
+            _ if parsed < bounds.least => {
+                Err(format!("`{text}` is too short; at least `{}`", duration::text(bounds.least)))
             }
-            Ok(parsed) if parsed > bounds.most => {
-                format!("`{}` is too long; at most `{}`", value.value, duration::text(bounds.most))
+            _ if parsed > bounds.most => {
+                Err(format!("`{text}` is too long; at most `{}`", duration::text(bounds.most)))
             }
-            Ok(parsed) => return Ok(Some((parsed, at))),
-            Err(message) => message,
-        };
-        self.report(at, message);
-        Err(())
-    }
-
-    /// A duration within bounds, or the default.
-    pub(crate) fn duration_or(
-        &mut self,
-        field: Field<String>,
-        bounds: Bounds,
-        default: Duration,
-    ) -> Duration {
-        match self.duration(field, bounds) {
-            Ok(Some((value, _))) => value,
-            Ok(None) | Err(()) => default,
-        }
+            _ => Ok(parsed),
+        });
+        self.accept(value.location(), checked)
     }
 
     /// A whole number within bounds.
-    pub(crate) fn number(&mut self, field: Field<u32>, least: u32, most: u32) -> Option<u32> {
-        let value = field.given()?;
-        if (least..=most).contains(&value.value) {
-            return Some(value.value);
+    pub(crate) fn number(&mut self, value: &Spanned<u32>, least: u32, most: u32) -> Option<u32> {
+        let number = value.value;
+        if (least..=most).contains(&number) {
+            return Some(number);
         }
-        self.report(value.location(), format!("{} is not between {least} and {most}", value.value));
-        None
+        self.refuse(value.location(), format!("{number} is not between {least} and {most}"))
     }
 }

@@ -1,6 +1,14 @@
-//! Forms: mappings as written in the file, before any check.
+//! Forms: mappings as they are written, before anything is checked.
 
-/// Declares a mapping as written in the file: each key is an optional [`Field`].
+use super::types::Location;
+
+/// A mapping as it is written. [`form!`] implements it.
+pub(crate) trait Form {
+    /// This mapping, completed key by key by a preset that the file names at `at`.
+    fn or_preset(self, preset: Self, at: Location) -> Self;
+}
+
+/// Declares a mapping as it is written: each key a [`Field`], all of them optional.
 macro_rules! form {
     (
         $(#[$meta:meta])*
@@ -20,6 +28,12 @@ macro_rules! form {
         impl $(<$T>)? Default for $Form $(<$T>)? {
             fn default() -> Self {
                 Self { $($key: $crate::yaml::Setting::Absent,)* }
+            }
+        }
+
+        impl $(<$T>)? $crate::yaml::Form for $Form $(<$T>)? {
+            fn or_preset(self, preset: Self, at: $crate::yaml::Location) -> Self {
+                Self { $($key: self.$key.or_preset(preset.$key, at),)* }
             }
         }
     };

@@ -17,8 +17,8 @@ mod types;
 pub(crate) use checker::{Bounds, Checker, Names, Resolved};
 pub use error::{ConfigError, InvalidFile, Problem};
 pub(crate) use files::read_file;
-pub(crate) use form::form;
-pub(crate) use read::{read, write};
+pub(crate) use form::{Form, form};
+pub(crate) use read::{read, word, write, write_true};
 pub(crate) use serde_saphyr::Spanned;
 pub(crate) use types::{Constant, Entries, Field, List, Located, Location, ScalarOr, Setting};
 

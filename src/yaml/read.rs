@@ -1,7 +1,7 @@
 //! Reading YAML, with the deserializer's errors reworded for the user.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location as Position, Spanned};
 
@@ -37,6 +37,19 @@ pub(crate) fn read<T: DeserializeOwned>(yaml: &str) -> Result<Spanned<T>, Proble
 /// A value that cannot be written, which is a defect.
 pub(crate) fn write(value: &impl Serialize) -> Result<String, String> {
     serde_saphyr::to_string(value).map_err(|error| error.to_string())
+}
+
+/// The word of a value that is one of a few, as it is written.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    write(value).unwrap_or_default().trim_end().trim_matches('"').to_owned()
+}
+
+/// Writes a unit variant as `true`.
+///
+/// # Errors
+/// Those of the serializer.
+pub(crate) fn write_true<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(true)
 }
 
 /// What an error is about.

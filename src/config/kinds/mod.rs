@@ -16,7 +16,7 @@ pub use self::control_table::ControlTable;
 pub use self::enqueue_log::EnqueueLog;
 pub use self::queue::Queue;
 pub use self::run_log::RunLog;
-use super::{MappedColumn, Source, Target};
+use super::{ColumnName, MappedColumn, Source, Target};
 
 /// Calls a macro with every kind of log: its type, its list in a source, the label that names a target of the
 /// kind, and the preset of a target without a mapping of its own (for the tables that `sql/` creates). The
@@ -149,9 +149,9 @@ macro_rules! targets {
 
             /// The key column: a log always has one, a queue only where the mapping names it.
             #[must_use]
-            pub fn id(self) -> Option<&'a str> {
+            pub fn id(self) -> Option<&'a ColumnName> {
                 match self {
-                    Self::Queue(queue) => queue.id.as_deref(),
+                    Self::Queue(queue) => queue.id.as_ref(),
                     $(Self::$Kind(log) => Some(&log.id),)+
                 }
             }

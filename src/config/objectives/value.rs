@@ -1,12 +1,14 @@
-//! Objective values: what the file sets, what is inherited, and whether it can be measured.
+//! The value of one objective: what the file says, what is inherited, and whether it can be measured.
 
 use std::time::Duration;
 
+use serde::Serializer;
+
 use crate::duration;
-use crate::yaml::{Bounds, Checker, Constant, Field, Located, Location, ScalarOr, Setting, Spanned};
+use crate::yaml::{Bounds, Checker, Constant, Field, Located, ScalarOr, Setting, Spanned};
 
 /// The word for no objective.
-pub(super) const NONE: &str = "none";
+const NONE: &str = "none";
 
 /// A ratio, to the millionth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +25,7 @@ impl Ratio {
         Self { millionths: hundredths as u32 * (Self::ONE / 100) }
     }
 
-    /// The ratio nearest to a number; `None` when it is below 0 or above 4000.
+    /// The ratio next to a number; `None` when it is below 0 or above 4000.
     #[must_use]
     pub fn near(number: f64) -> Option<Self> {
         let millionths = (number * f64::from(Self::ONE)).round();
@@ -38,74 +40,57 @@ impl Ratio {
     }
 }
 
-/// What the file sets for an objective.
-pub(super) enum Given<T> {
-    /// Nothing, or something wrong that was reported.
-    Nothing,
-    /// That there is no objective.
-    None,
-    /// The limit, and its location.
-    Limit(T, Location),
-}
-
 /// A type of limit.
 pub(super) trait ObjectiveValue: Copy {
-    /// The type that the file holds.
+    /// How it is written.
     type Yaml;
-    /// The type of its bounds.
+    /// The least and the most that make sense.
     type Range;
-    /// The type in the configuration in force.
-    type Shown: serde::Serialize;
     /// Whether it is a duration.
     const IS_DURATION: bool;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, range: Self::Range) -> Given<Self>;
+    /// The limit; `Null` for `none`, and `Absent` for what is wrong.
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, range: Self::Range) -> Field<Self>;
 
     /// The limit as a number; of a duration, in seconds.
     fn number(self) -> f64;
 
-    /// The limit as the configuration writes it.
-    fn yaml(self) -> Self::Shown;
+    /// Writes the limit as a configuration has it.
+    fn write<S: Serializer>(self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.number())
+    }
 }
 
 impl ObjectiveValue for Duration {
     type Yaml = String;
     type Range = Bounds;
-    type Shown = String;
     const IS_DURATION: bool = true;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<String>, bounds: Bounds) -> Given<Self> {
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<String>, bounds: Bounds) -> Field<Self> {
         if yaml.value == NONE {
-            return Given::None;
+            return Setting::Null;
         }
-        match checker.duration(Field::Set(yaml), bounds) {
-            Ok(Some((age, at))) => Given::Limit(age, at),
-            Ok(None) | Err(()) => Given::Nothing,
-        }
+        let age = checker.duration(&yaml, bounds);
+        age.map_or(Setting::Absent, |age| Setting::Set(yaml.location().with(age)))
     }
 
     fn number(self) -> f64 {
         self.as_secs_f64()
     }
 
-    fn yaml(self) -> String {
-        duration::text(self)
+    fn write<S: Serializer>(self, serializer: S) -> Result<S::Ok, S::Error> {
+        duration::serialize(&self, serializer)
     }
 }
 
 impl ObjectiveValue for u32 {
     type Yaml = Constant;
     type Range = (u32, u32);
-    type Shown = Self;
     const IS_DURATION: bool = false;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Given<Self> {
-        number(checker, &yaml, "a whole number", |value| match value {
-            ScalarOr::Integer(number) => {
-                let count = Self::try_from(*number).ok();
-                let count = count.filter(|count| (range.0..=range.1).contains(count));
-                Some(count.ok_or_else(|| outside(number, range)))
-            }
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Field<Self> {
+        number(checker, &yaml, range, "a whole number", |value| match value {
+            ScalarOr::Integer(number) => Some((number.to_string(), Self::try_from(*number).ok())),
             _ => None,
         })
     }
@@ -114,65 +99,64 @@ impl ObjectiveValue for u32 {
         f64::from(self)
     }
 
-    fn yaml(self) -> Self {
-        self
+    fn write<S: Serializer>(self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(self)
     }
 }
 
 impl ObjectiveValue for Ratio {
     type Yaml = Constant;
     type Range = (u32, u32);
-    type Shown = f64;
     const IS_DURATION: bool = false;
 
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Given<Self> {
-        number(checker, &yaml, "a number", |value| {
-            let number = match value {
-                #[allow(clippy::cast_precision_loss, reason = "what is not exact is far out of the range")]
-                ScalarOr::Integer(number) => *number as f64,
-                ScalarOr::Decimal(number) => *number,
-                _ => return None,
-            };
-            let (least, most) = (f64::from(range.0), f64::from(range.1));
-            let ratio = Some(number).filter(|number| (least..=most).contains(number)).and_then(Self::near);
-            Some(ratio.ok_or_else(|| outside(&number, range)))
+    fn read(checker: &mut Checker<'_>, yaml: Spanned<Constant>, range: Self::Range) -> Field<Self> {
+        number(checker, &yaml, range, "a number", |value| match value {
+            #[allow(clippy::cast_precision_loss, reason = "what is not exact is far out of the range")]
+            ScalarOr::Integer(number) => Some((number.to_string(), Self::near(*number as f64))),
+            ScalarOr::Decimal(number) => Some((number.to_string(), Self::near(*number))),
+            _ => None,
         })
     }
 
     fn number(self) -> f64 {
         self.as_f64()
     }
-
-    fn yaml(self) -> f64 {
-        self.as_f64()
-    }
 }
 
-fn outside(number: &impl std::fmt::Display, (least, most): (u32, u32)) -> String {
-    format!("{number} is not between {least} and {most}")
-}
-
-/// Reads a number; `read` returns `None` for anything else, and an error for a number out of bounds.
-fn number<T>(
+/// Reads a number; `read` returns it as text and as a limit, and `None` for what is no number.
+fn number<T: ObjectiveValue>(
     checker: &mut Checker<'_>,
     yaml: &Spanned<Constant>,
+    (least, most): (u32, u32),
     expected: &str,
-    read: impl FnOnce(&Constant) -> Option<Result<T, String>>,
-) -> Given<T> {
-    if matches!(&yaml.value, ScalarOr::Text(word) if word == NONE) {
-        return Given::None;
-    }
-    let message = match read(&yaml.value) {
-        Some(Ok(value)) => return Given::Limit(value, yaml.location()),
-        Some(Err(message)) => message,
-        None => format!("expected {expected} or `{NONE}`, found {}", yaml.value.found()),
+    read: impl FnOnce(&Constant) -> Option<(String, Option<T>)>,
+) -> Field<T> {
+    let fits = |limit: &T| (f64::from(least)..=f64::from(most)).contains(&limit.number());
+    let message = match (&yaml.value, read(&yaml.value)) {
+        (ScalarOr::Text(word), _) if word == NONE => return Setting::Null,
+        (other, None) => format!("expected {expected} or `{NONE}`, found {}", other.found()),
+        (_, Some((text, limit))) => match limit.filter(fits) {
+            Some(limit) => return Setting::Set(yaml.location().with(limit)),
+            None => format!("{text} is not between {least} and {most}"),
+        },
     };
     checker.report(yaml.location(), message);
-    Given::Nothing
+    Setting::Absent
 }
 
-/// The objective in force. `lacking` is the reason why the target cannot be held to it. One that the file
-/// sets is then refused, since it would silently have no effect.
+/// Writes an objective. An absent key would take the global one, so there is a word for none.
+pub(super) fn serialize<T: ObjectiveValue, S: Serializer>(
+    limit: &Option<T>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    match limit {
+        Some(limit) => limit.write(to),
+        None => to.serialize_str(NONE),
+    }
+}
+
+/// The objective in force. `lacking` is the reason why the target cannot be held to it: one that the
+/// file sets would then never be heard of again, so it is refused.
 pub(super) fn resolve<T: ObjectiveValue>(
     checker: &mut Checker<'_>,
     field: Field<T::Yaml>,
@@ -181,17 +165,16 @@ pub(super) fn resolve<T: ObjectiveValue>(
     lacking: Option<&str>,
 ) -> Option<T> {
     let given = match field {
-        Setting::Absent => Given::Nothing,
-        Setting::Null => Given::None,
+        Setting::Absent => Setting::Absent,
+        Setting::Null => Setting::Null,
         Setting::Set(yaml) => T::read(checker, yaml, range),
     };
     match (given, lacking) {
-        (Given::Limit(_, at), Some(lacking)) => {
-            checker.report(at, format!("has no effect: {lacking}; remove this objective"));
-            None
+        (Setting::Set(limit), Some(lacking)) => {
+            checker.refuse(limit.location(), format!("has no effect: {lacking}; remove this objective"))
         }
-        (Given::Limit(limit, _), None) => Some(limit),
-        (Given::Nothing, None) => inherited,
-        (Given::Nothing, Some(_)) | (Given::None, _) => None,
+        (Setting::Set(limit), None) => Some(limit.value),
+        (Setting::Absent, None) => inherited,
+        (Setting::Absent, Some(_)) | (Setting::Null, _) => None,
     }
 }

@@ -36,9 +36,9 @@ fn a_whole_mapping_is_read() {
          batch_size: 50\n\
          late_window: 5m",
     );
-    assert_eq!(log.target.filter["Tenant"], "1");
+    assert_eq!(log.target.filter[&"Tenant".into()], "1");
     assert_eq!(log.target.sample_interval, Duration::from_secs(20));
-    assert_eq!((log.id.as_str(), log.queue_label.as_deref()), ("AttemptId", Some("QueueName")));
+    assert_eq!((&*log.id, log.queue_label.as_deref()), ("AttemptId", Some("QueueName")));
     assert_eq!(
         log.outcome,
         OutcomeRules {

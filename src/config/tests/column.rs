@@ -137,7 +137,7 @@ fn an_unknown_encoding_suggests_the_nearest() {
 #[test]
 fn column_names_may_be_quoted() {
     assert_eq!(enqueued_at("'[E]'"), time(TimeEncoding::Native, TimeZone::Utc));
-    assert_eq!(enqueued_at("'[Enqueued at]'").column.as_str(), "Enqueued at");
+    assert_eq!(&*enqueued_at("'[Enqueued at]'").column, "Enqueued at");
     assert_eq!(
         enqueued_at_errors("Enqueued at"),
         "22: key `sources[0].queues[0].enqueued_at`: `Enqueued at` is not a plain name; write it in brackets, \

@@ -50,9 +50,9 @@ fn a_whole_mapping_is_read() {
          batch_size: 50\n\
          late_window: 5m",
     );
-    assert_eq!(log.target.filter["system"], "1");
+    assert_eq!(log.target.filter[&"system".into()], "1");
     assert_eq!(log.target.sample_interval, Duration::from_secs(20));
-    assert_eq!((log.id.as_str(), log.step.as_str()), ("id_przebiegu", "krok"));
+    assert_eq!((&*log.id, &*log.step), ("id_przebiegu", "krok"));
     assert_eq!(log.run_step.as_deref(), Some("przebieg"));
     assert_eq!(log.steps.unwrap(), ["komentarze", "przebieg"]);
     assert_eq!(log.start, Some(server("start")));
@@ -228,7 +228,7 @@ fn a_control_table_is_read() {
     let table = control_table(
         "table: dbo.tabela_powiadomien\nid: id_powiadomienia\nkind: rodzaj\nkinds: [komentarz]\nat: { column: kiedy, zone: server }\nbatch_size: 20\nlate_window: 1m",
     );
-    assert_eq!((table.id.as_str(), table.kind.as_str()), ("id_powiadomienia", "rodzaj"));
+    assert_eq!((&*table.id, &*table.kind), ("id_powiadomienia", "rodzaj"));
     assert_eq!(table.kinds.unwrap(), ["komentarz"]);
     assert_eq!(table.at, Some(server("kiedy")));
     assert_eq!((table.batch_size.0, table.late_window.0), (20, Duration::from_secs(60)));

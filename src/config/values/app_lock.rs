@@ -38,8 +38,7 @@ impl Value for AppLock {
         let resource = checker.text(resource)?;
         if resource.encode_utf16().count() > MAX_RESOURCE {
             let message = format!("has more than {MAX_RESOURCE} characters, the limit of sp_getapplock");
-            checker.report(at, message);
-            return None;
+            return checker.refuse(at, message);
         }
         Some(Self { resource })
     }

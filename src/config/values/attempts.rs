@@ -63,26 +63,23 @@ form! {
 impl Value for Attempts {
     type Yaml = ScalarOr<AttemptsForm>;
 
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
-        match checker.column_or(yaml, "`column` and `counts`")? {
-            Ok(column) => Some(Self { column, counts: AttemptsCount::default() }),
-            Err((form, at)) => {
-                let remedy = "name the column that counts attempts";
-                let column = checker.required_column(form.column, at, "column", remedy)?;
-                Some(Self { column, counts: form.counts.value_or_default() })
-            }
-        }
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self> {
+        let of_column = |column| AttemptsForm { column, ..AttemptsForm::default() };
+        let (at, form) = checker.long_form(yaml, "`column` and `counts`", of_column)?;
+        let remedy = "name the column that counts attempts";
+        let column = checker.required_value(form.column, at, "column", remedy, scope)?;
+        Some(Self { column, counts: form.counts.value_or_default() })
     }
 
     fn columns<'a>(&'a self, key: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
-        self.column.map(key, columns);
+        self.column.columns(key, columns);
     }
 }
 
 impl Value for MaxAttempts {
     type Yaml = ScalarOr<MaxAttemptsForm>;
 
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self> {
         let at = yaml.location();
         let message = match yaml.value {
             ScalarOr::Integer(number) if (1..=MOST_ATTEMPTS).contains(&number) => {
@@ -91,7 +88,7 @@ impl Value for MaxAttempts {
             ScalarOr::Integer(number) => format!("{number} is not between 1 and {MOST_ATTEMPTS}"),
             ScalarOr::Mapping(form) => {
                 let remedy = "name the column that holds the bound";
-                let column = checker.required_column(form.column, at, "column", remedy)?;
+                let column = checker.required_value(form.column, at, "column", remedy, scope)?;
                 return Some(Self::Column { column });
             }
             ScalarOr::Text(name) => {
@@ -99,13 +96,12 @@ impl Value for MaxAttempts {
             }
             other => format!("expected a whole number or {{ column: NAME }}, found {}", other.found()),
         };
-        checker.report(at, message);
-        None
+        checker.refuse(at, message)
     }
 
     fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
         if let Self::Column { column } = self {
-            column.map("max_attempts.column", columns);
+            column.columns("max_attempts.column", columns);
         }
     }
 }

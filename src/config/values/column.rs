@@ -1,6 +1,5 @@
 //! Column names, and which key of a target names which column.
 
-use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 
@@ -10,18 +9,19 @@ use super::{Value, identifier};
 use crate::config::scope::Scope;
 use crate::yaml::{Checker, Field, Located, Location, ScalarOr, Spanned};
 
-/// The name of a column, unquoted. It serializes as the configuration writes it, in brackets where needed.
+/// The name of a column, unquoted. It serializes as the configuration writes it, in brackets where it
+/// needs them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ColumnName(String);
 
 /// A column that a key of a target names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MappedColumn<'a> {
-    /// The key within the target, such as `lease.column`; its short form (`enqueued_at: CreatedAt`) when it
-    /// names only this column.
+    /// The key within the target, such as `lease.column`; the short form of one (`enqueued_at: CreatedAt`)
+    /// where there is no other column under it.
     pub key: &'static str,
-    /// The column, unquoted.
-    pub column: &'a str,
+    /// The column.
+    pub column: &'a ColumnName,
     /// The table that has the column.
     pub owner: ColumnOwner,
 }
@@ -38,17 +38,6 @@ pub enum ColumnOwner {
 }
 
 impl ColumnName {
-    /// The name, unquoted.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Adds the column as one of the target's own table.
-    pub(crate) fn map<'a>(&'a self, key: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
-        self.map_in(ColumnOwner::Target, key, columns);
-    }
-
     /// Adds the column of a table.
     pub(crate) fn map_in<'a>(
         &'a self,
@@ -68,48 +57,30 @@ impl Value for ColumnName {
     }
 
     fn columns<'a>(&'a self, key: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
-        self.map(key, columns);
+        self.map_in(ColumnOwner::Target, key, columns);
     }
 }
 
 impl Checker<'_> {
     /// A column name.
     pub(crate) fn column(&mut self, value: &Spanned<String>) -> Option<ColumnName> {
-        match identifier::column(&value.value) {
-            Ok(name) => Some(name.into()),
-            Err(message) => {
-                self.report(value.location(), message);
-                None
-            }
-        }
+        self.accept(value.location(), identifier::column(&value.value)).map(Into::into)
     }
 
-    /// A column name that the mapping at `parent` must have under `key`.
-    pub(crate) fn required_column(
+    /// The long form of a value whose short form is a column name: that of the name alone is `of_column`.
+    pub(crate) fn long_form<T>(
         &mut self,
-        field: Field<String>,
-        parent: Location,
-        key: &str,
-        remedy: &str,
-    ) -> Option<ColumnName> {
-        let value = self.required(field, parent, key, remedy)?;
-        self.column(&value)
-    }
-
-    /// A value whose short form is a column name: the name, or the long form.
-    pub(crate) fn column_or<T>(
-        &mut self,
-        setting: Spanned<ScalarOr<T>>,
+        yaml: Spanned<ScalarOr<T>>,
         keys: &str,
-    ) -> Option<Result<ColumnName, (T, Location)>> {
-        let at = setting.location();
-        match setting.value {
-            ScalarOr::Text(name) => self.column(&at.with(name)).map(Ok),
-            ScalarOr::Mapping(mapping) => Some(Err((mapping, at))),
+        of_column: impl FnOnce(Field<String>) -> T,
+    ) -> Option<(Location, T)> {
+        let at = yaml.location();
+        match yaml.value {
+            ScalarOr::Text(name) => Some((at, of_column(Field::Set(at.with(name))))),
+            ScalarOr::Mapping(form) => Some((at, form)),
             other => {
                 let found = other.found();
-                self.report(at, format!("expected a column name or a mapping of {keys}, found {found}"));
-                None
+                self.refuse(at, format!("expected a column name or a mapping of {keys}, found {found}"))
             }
         }
     }
@@ -125,12 +96,6 @@ impl Deref for ColumnName {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for ColumnName {
-    fn borrow(&self) -> &str {
         &self.0
     }
 }

@@ -5,7 +5,7 @@ use crate::yaml::{Checker, Constant, Located, ScalarOr, Spanned};
 impl Checker<'_> {
     /// A constant, as the text that a statement compares with.
     pub(crate) fn constant(&mut self, value: &Spanned<Constant>) -> Option<String> {
-        constant(&value.value).map_err(|message| self.report(value.location(), message)).ok()
+        self.accept(value.location(), constant(&value.value))
     }
 
     /// A constant that is the key of a mapping.

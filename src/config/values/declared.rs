@@ -10,13 +10,13 @@ impl Value for Vec<String> {
 
     fn check(checker: &mut Checker<'_>, yaml: Spanned<List<String>>, scope: &Scope) -> Option<Self> {
         let (at, List(items)) = (yaml.location(), yaml.value);
-        if items.len() > scope.max_label_values {
+        if items.len() > scope.global.max_label_values {
             checker.report(
                 at,
                 format!(
                     "declares {} values, more than `global.max_label_values` ({}); raise that or declare fewer",
                     items.len(),
-                    scope.max_label_values
+                    scope.global.max_label_values
                 ),
             );
         }

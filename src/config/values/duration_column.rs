@@ -42,18 +42,15 @@ form! {
 impl Value for DurationColumn {
     type Yaml = ScalarOr<DurationForm>;
 
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
-        match checker.column_or(yaml, "`column` and `unit`")? {
-            Ok(column) => Some(Self { column, unit: DurationUnit::default() }),
-            Err((form, at)) => {
-                let remedy = "name the column that holds the duration";
-                let column = checker.required_column(form.column, at, "column", remedy)?;
-                Some(Self { column, unit: form.unit.value_or_default() })
-            }
-        }
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self> {
+        let of_column = |column| DurationForm { column, ..DurationForm::default() };
+        let (at, form) = checker.long_form(yaml, "`column` and `unit`", of_column)?;
+        let remedy = "name the column that holds the duration";
+        let column = checker.required_value(form.column, at, "column", remedy, scope)?;
+        Some(Self { column, unit: form.unit.value_or_default() })
     }
 
     fn columns<'a>(&'a self, key: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
-        self.column.map(key, columns);
+        self.column.columns(key, columns);
     }
 }

@@ -10,7 +10,7 @@ use crate::config::scope::{Scope, invisible_locks};
 use crate::duration::{self, DAY};
 use crate::words::{Word as _, words};
 use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Field, Located, Location, ScalarOr, Spanned};
+use crate::yaml::{Bounds, Checker, Field, Located, ScalarOr, Spanned};
 
 const TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(1), most: DAY.saturating_mul(30) };
 const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };
@@ -108,24 +108,23 @@ impl Value for Lease {
         let token = fitting(checker, form.token, "token", kind, takes(&[Until]));
         let timeout = fitting(checker, form.timeout, "timeout", kind, takes(&[Since]));
         let tolerance = fitting(checker, form.tolerance, "tolerance", kind, takes(&[Until, Since]));
-        let tolerance = checker.duration_or(tolerance, TOLERANCES, Duration::ZERO);
+        let tolerance = tolerance.given().and_then(|yaml| checker.duration(&yaml, TOLERANCES));
+        let tolerance = tolerance.unwrap_or_default();
         match kind {
             Until => {
-                let token = token.given().and_then(|value| checker.column(&value));
+                let token = checker.optional_value(token, scope);
                 let remedy = "name the column that holds the end of the lease";
-                let column = time_column(checker, column, at, remedy, &own)?;
+                let column = checker.required_value(column, at, "column", remedy, &own)?;
                 Some(Self::Until { column, token, tolerance })
             }
             Since => {
                 let remedy =
                     "`kind: since` needs the time after which a claim lapses, as the workers have it";
-                let timeout = match checker.required(timeout, at, "timeout", remedy) {
-                    Some(timeout) => checker.duration(Field::Set(timeout), TIMEOUTS).ok().flatten(),
-                    None => None,
-                };
+                let timeout = checker.required(timeout, at, "timeout", remedy);
+                let timeout = timeout.and_then(|yaml| checker.duration(&yaml, TIMEOUTS));
                 let remedy = "name the column that holds the time of the claim or its last heartbeat";
-                let column = time_column(checker, column, at, remedy, &own)?;
-                Some(Self::Since { column, timeout: timeout?.0, tolerance })
+                let column = checker.required_value(column, at, "column", remedy, &own)?;
+                Some(Self::Since { column, timeout: timeout?, tolerance })
             }
             Owner => {
                 let remedy = "name the column that holds the owner";
@@ -149,10 +148,10 @@ impl Value for Lease {
         match self {
             Self::Until { column, token, .. } => {
                 column.columns("lease.column", columns);
-                token.iter().for_each(|token| token.map("lease.token", columns));
+                token.iter().for_each(|token| token.columns("lease.token", columns));
             }
             Self::Since { column, .. } => column.columns("lease.column", columns),
-            Self::Owner { column } => column.map("lease.column", columns),
+            Self::Owner { column } => column.columns("lease.column", columns),
             Self::RowLock | Self::None => {}
         }
     }
@@ -176,17 +175,6 @@ fn fitting<T>(
     }
 }
 
-fn time_column(
-    checker: &mut Checker<'_>,
-    field: Field<<TimeColumn as Value>::Yaml>,
-    parent: Location,
-    remedy: &str,
-    scope: &Scope,
-) -> Option<TimeColumn> {
-    let value = checker.required(field, parent, "column", remedy)?;
-    TimeColumn::check(checker, value, scope)
-}
-
 fn owner_column(
     checker: &mut Checker<'_>,
     column: Spanned<<TimeColumn as Value>::Yaml>,
@@ -196,8 +184,7 @@ fn owner_column(
         ScalarOr::Text(name) => checker.column(&at.with(name)),
         other => {
             let found = other.found();
-            checker.report(at, format!("expected a column name, found {found}: an owner is not a time"));
-            None
+            checker.refuse(at, format!("expected a column name, found {found}: an owner is not a time"))
         }
     }
 }

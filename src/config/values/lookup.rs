@@ -34,16 +34,16 @@ impl Value for Lookup {
 
     fn check(checker: &mut Checker<'_>, yaml: Spanned<LookupForm>, scope: &Scope) -> Option<Self> {
         let (at, form) = (yaml.location(), yaml.value);
-        let table = checker.required(form.table, at, "table", "name the table that holds the times");
-        let table = table.and_then(|value| TableName::check(checker, value, scope));
-        let key = checker.required_column(form.key, at, "key", "name its unique key");
+        let remedy = "name the table that holds the times";
+        let table = checker.required_value(form.table, at, "table", remedy, scope);
+        let key = checker.required_value(form.key, at, "key", "name its unique key", scope);
         let remedy = "name the queue's column that holds that key";
-        let column = checker.required_column(form.column, at, "column", remedy);
+        let column = checker.required_value(form.column, at, "column", remedy, scope);
         Some(Self { table: table?, key: key?, column: column? })
     }
 
     fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
         self.key.map_in(ColumnOwner::Lookup, "lookup.key", columns);
-        self.column.map("lookup.column", columns);
+        self.column.columns("lookup.column", columns);
     }
 }

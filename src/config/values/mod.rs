@@ -34,7 +34,7 @@ pub use time_column::{TimeColumn, TimeEncoding, TimeZone};
 use serde::de::DeserializeOwned;
 
 use crate::config::scope::Scope;
-use crate::yaml::{Checker, Spanned};
+use crate::yaml::{Checker, Field, Location, Spanned};
 
 /// A value of a mapping.
 pub(crate) trait Value: Sized {
@@ -46,6 +46,26 @@ pub(crate) trait Value: Sized {
 
     /// Adds the columns that the value names; `key` is the key that holds the value.
     fn columns<'a>(&'a self, _key: &'static str, _columns: &mut Vec<MappedColumn<'a>>) {}
+}
+
+impl Checker<'_> {
+    /// The value of a key that a mapping can have.
+    pub(crate) fn optional_value<V: Value>(&mut self, field: Field<V::Yaml>, scope: &Scope) -> Option<V> {
+        V::check(self, field.given()?, scope)
+    }
+
+    /// The value of a key that the mapping at `parent` must have.
+    pub(crate) fn required_value<V: Value>(
+        &mut self,
+        field: Field<V::Yaml>,
+        parent: Location,
+        key: &str,
+        remedy: &str,
+        scope: &Scope,
+    ) -> Option<V> {
+        let yaml = self.required(field, parent, key, remedy)?;
+        V::check(self, yaml, scope)
+    }
 }
 
 impl Value for bool {

@@ -1,12 +1,12 @@
 //! Outcomes: how a row of a log ended, and the rules that derive it.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
 use crate::words::{Word, words};
-use crate::yaml::form;
+use crate::yaml::{self, form};
 use crate::yaml::{Checker, Constant, Field, List, Located, Spanned};
 
 words! {
@@ -36,7 +36,7 @@ words! {
 }
 
 /// The outcome of a row: that of the first rule that holds, else the default.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutcomeRules<O = Outcome> {
     /// The column that the rules test; without one every row has the default outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,36 +57,26 @@ impl<O: Word> OutcomeRules<O> {
 }
 
 /// One rule: a test on the column, and the outcome when it holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutcomeRule<O = Outcome> {
     /// The test.
+    #[serde(flatten)]
     pub test: OutcomeTest,
     /// The outcome when it holds.
     pub outcome: O,
 }
 
 /// A test on the outcome column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OutcomeTest {
     /// The column is NULL.
+    #[serde(serialize_with = "yaml::write_true")]
     IsNull,
     /// The column equals a constant.
     Equals(String),
     /// The column matches a LIKE pattern.
     Like(String),
-}
-
-impl<O: Serialize> Serialize for OutcomeRule<O> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut rule = serializer.serialize_map(Some(2))?;
-        match &self.test {
-            OutcomeTest::IsNull => rule.serialize_entry("is_null", &true)?,
-            OutcomeTest::Equals(value) => rule.serialize_entry("equals", value)?,
-            OutcomeTest::Like(pattern) => rule.serialize_entry("like", pattern)?,
-        }
-        rule.serialize_entry("outcome", &self.outcome)?;
-        rule.end()
-    }
 }
 
 form! {
@@ -119,25 +109,25 @@ form! {
 impl<O: Word> Value for OutcomeRules<O> {
     type Yaml = OutcomeForm<O>;
 
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, _: &Scope) -> Option<Self> {
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self> {
         let (at, form) = (yaml.location(), yaml.value);
         let remedy = format!("say the outcome of a row that no rule fits: one of {}", O::list());
         let default = checker.required(form.otherwise, at, "default", &remedy);
         let List(given) = form.rules.value_or_default();
         let has_rules = !given.is_empty();
         let rules = given.into_iter().filter_map(|form| rule(checker, form)).collect();
-        let column = form.column.given();
-        match &column {
+        let column = form.column.location();
+        match column {
             Some(_) if !has_rules => checker.missing(at, "rules", "`column` needs rules that look at it"),
             None if has_rules => checker.missing(at, "column", "`rules` need the column that they look at"),
             _ => {}
         }
-        let column = column.and_then(|column| checker.column(&column));
+        let column = checker.optional_value(form.column, scope);
         Some(Self { column, rules, default: default?.value })
     }
 
     fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
-        self.column.iter().for_each(|column| column.map("outcome.column", columns));
+        self.column.iter().for_each(|column| column.columns("outcome.column", columns));
     }
 }
 
@@ -145,30 +135,22 @@ fn rule<O: Word>(checker: &mut Checker<'_>, yaml: Spanned<RuleForm<O>>) -> Optio
     let (at, form) = (yaml.location(), yaml.value);
     let remedy = format!("one of {}", O::list());
     let outcome = checker.required(form.outcome, at, "outcome", &remedy);
+    let keys = [
+        ("is_null", form.is_null.location()),
+        ("equals", form.equals.location()),
+        ("like", form.like.location()),
+    ];
+    checker.only_one(&keys, "a rule has one test; make two rules")?;
     let test = match (form.is_null.given(), form.equals.given(), form.like.given()) {
-        (Some(is_null), None, None) => {
+        (Some(is_null), ..) => {
             if !is_null.value {
                 checker.report(is_null.location(), "only `is_null: true` is a test; remove the rule");
             }
             Some(OutcomeTest::IsNull)
         }
-        (None, Some(equals), None) => checker.constant(&equals).map(OutcomeTest::Equals),
+        (None, Some(equals), _) => checker.constant(&equals).map(OutcomeTest::Equals),
         (None, None, Some(like)) => checker.text(like).map(OutcomeTest::Like),
-        (None, None, None) => {
-            checker.report(at, "has no test; give `is_null: true`, `equals` or `like`");
-            None
-        }
-        (_, equals, like) => {
-            let first = if equals.is_some() && like.is_some() { "equals" } else { "is_null" };
-            let second = like
-                .map(|like| ("like", like.location()))
-                .or(equals.map(|equals| ("equals", equals.location())));
-            if let Some((key, at)) = second {
-                let message = format!("`{key}` contradicts `{first}`: a rule has one test; make two rules");
-                checker.report(at, message);
-            }
-            None
-        }
+        (None, None, None) => checker.refuse(at, "has no test; give `is_null: true`, `equals` or `like`"),
     };
     Some(OutcomeRule { test: test?, outcome: outcome?.value })
 }

@@ -7,23 +7,19 @@ use crate::config::scope::{Backend, Scope};
 use crate::yaml::form;
 use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
 
-/// What must hold for an answer to be believed. A view or a security policy that hides rows from a login
-/// raises no error, and the result looks like an empty table.
+/// What must hold for an answer to be believed: a view or a security policy that hides rows from a
+/// login raises no error, and what it leaves looks like an empty table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Probe {
-    /// The table behind the view; rows are hidden when it has some and the target's table shows none.
+    /// The table behind the view; it is not empty while the target's table shows nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_table: Option<TableName>,
-    /// The rows of that table that the view has to show.
-    #[serde(rename = "where", skip_serializing_if = "filter_is_empty")]
+    /// Which rows of that table the view has to show.
+    #[serde(rename = "where", skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
     /// A database or server role that the login is a member of; SQL Server only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-}
-
-fn filter_is_empty(filter: &Filter) -> bool {
-    filter.is_empty()
 }
 
 form! {
@@ -39,9 +35,9 @@ form! {
 }
 
 impl Probe {
-    /// Adds the columns that the probe names.
+    /// Adds the columns that it names.
     pub(crate) fn map<'a>(&'a self, columns: &mut Vec<MappedColumn<'a>>) {
-        self.filter.map_in(ColumnOwner::Probe, "probe.where", columns);
+        self.filter.keys().for_each(|column| column.map_in(ColumnOwner::Probe, "probe.where", columns));
     }
 }
 
@@ -55,28 +51,18 @@ impl Value for Probe {
             checker.missing(at, "base_table", "name the table behind the view, or give `role`");
             return None;
         }
-        if let (None, Field::Set(filter)) = (&base_table, &form.filter) {
-            let message = "`where` narrows the rows of `base_table`; name that table";
-            checker.report(filter.location(), message);
-            return None;
+        if let (None, Some(at)) = (&base_table, form.filter.location()) {
+            return checker.refuse(at, "`where` narrows the rows of `base_table`; name that table");
         }
-        let base_table = match base_table {
-            Some(value) => Some(TableName::check(checker, value, scope)?),
-            None => None,
-        };
-        let filter = match form.filter.given() {
-            Some(filter) => Filter::check(checker, filter, scope)?,
-            None => Filter::default(),
-        };
-        let role = match role {
-            None => None,
-            Some(value) if scope.backend == Backend::Sqlite => {
+        let base_table = base_table.and_then(|value| TableName::check(checker, value, scope));
+        let filter = checker.optional_value(form.filter, scope).unwrap_or_default();
+        let role = role.and_then(|value| {
+            if scope.backend == Backend::Sqlite {
                 let message = "a SQLite file has no roles; remove `role`, or probe a `base_table`";
-                checker.report(value.location(), message);
-                return None;
+                return checker.refuse(value.location(), message);
             }
-            Some(value) => Some(checker.text(value)?),
-        };
+            checker.text(value)
+        });
         Some(Self { base_table, filter, role })
     }
 }

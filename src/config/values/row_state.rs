@@ -77,12 +77,19 @@ impl Value for RowState {
 
     fn check(checker: &mut Checker<'_>, yaml: Spanned<StateForm>, _: &Scope) -> Option<Self> {
         let (at, form) = (yaml.location(), yaml.value);
-        let (column, constant, done_when_set) =
-            (form.column.given(), form.constant.given(), form.done_when_set.given());
-        let map = form.map.given();
-        let first = if column.is_some() || map.is_some() { "column" } else { "constant" };
-        match (column, constant, done_when_set) {
-            (Some(column), None, None) => {
+        let keys = [
+            ("column", form.column.location().or(form.map.location())),
+            ("constant", form.constant.location()),
+            ("done_when_set", form.done_when_set.location()),
+        ];
+        let (column, map) = (form.column.given(), form.map.given());
+        if column.is_none() && map.is_some() {
+            checker.missing(at, "column", "`map` needs the column whose values it maps");
+            return None;
+        }
+        checker.only_one(&keys, "a row has one state; remove one of them")?;
+        match (column, form.constant.given(), form.done_when_set.given()) {
+            (Some(column), ..) => {
                 let column = checker.column(&column);
                 let remedy =
                     "say what the values of the column mean, for example `map: { R: ready, W: running }`";
@@ -93,27 +100,11 @@ impl Value for RowState {
                 let map = state_map(checker, map)?;
                 Some(Self::Column { column: column?, map })
             }
-            (None, _, _) if map.is_some() => {
-                checker.missing(at, "column", "`map` needs the column whose values it maps");
-                None
-            }
-            (None, Some(state), None) => constant_state(checker, &state),
+            (None, Some(state), _) => constant_state(checker, &state),
             (None, None, Some(column)) => checker.column(&column).map(Self::DoneWhenSet),
             (None, None, None) => {
                 let remedy = "give `column` with `map`, or `constant`, or `done_when_set`";
                 checker.missing(at, "column", remedy);
-                None
-            }
-            (_, constant, done_when_set) => {
-                let second = done_when_set
-                    .map(|value| ("done_when_set", value.location()))
-                    .or(constant.map(|value| ("constant", value.location())));
-                if let Some((key, at)) = second {
-                    checker.report(
-                        at,
-                        format!("`{key}` contradicts `{first}`: a row has one state; remove one of them"),
-                    );
-                }
                 None
             }
         }
@@ -121,8 +112,8 @@ impl Value for RowState {
 
     fn columns<'a>(&'a self, _: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
         match self {
-            Self::Column { column, .. } => column.map("state.column", columns),
-            Self::DoneWhenSet(column) => column.map("state.done_when_set", columns),
+            Self::Column { column, .. } => column.columns("state.column", columns),
+            Self::DoneWhenSet(column) => column.columns("state.done_when_set", columns),
             Self::Constant(_) => {}
         }
     }
@@ -142,8 +133,7 @@ fn constant_state(checker: &mut Checker<'_>, state: &Spanned<MappedState>) -> Op
         }
     };
     let message = format!("a whole table can be ready, scheduled, retrying or failed; {remedy}");
-    checker.report(state.location(), message);
-    None
+    checker.refuse(state.location(), message)
 }
 
 fn state_map(
@@ -151,8 +141,7 @@ fn state_map(
     entries: Spanned<Entries<Constant, MappedState>>,
 ) -> Option<BTreeMap<String, MappedState>> {
     if entries.value.0.is_empty() {
-        checker.report(entries.location(), "is empty; map at least one value to a state");
-        return None;
+        return checker.refuse(entries.location(), "is empty; map at least one value to a state");
     }
     let mut map = BTreeMap::new();
     for (key, state) in entries.value.0 {

@@ -16,15 +16,13 @@ impl Value for TableName {
     type Yaml = String;
 
     fn check(checker: &mut Checker<'_>, yaml: Spanned<String>, scope: &Scope) -> Option<Self> {
-        let message = match identifier::table(&yaml.value) {
-            Ok(table) if scope.backend == Backend::Sqlite && table.0.len() > 2 => {
-                format!("`{}` has three parts; in sqlite a table is `table` or `schema.table`", yaml.value)
-            }
-            Ok(table) => return Some(table),
-            Err(message) => message,
-        };
-        checker.report(yaml.location(), message);
-        None
+        let table = checker.accept(yaml.location(), identifier::table(&yaml.value))?;
+        if scope.backend == Backend::Sqlite && table.0.len() > 2 {
+            let message =
+                format!("`{}` has three parts; in sqlite a table is `table` or `schema.table`", yaml.value);
+            return checker.refuse(yaml.location(), message);
+        }
+        Some(table)
     }
 }
 

@@ -6,7 +6,7 @@ use super::time_zone::{self, Known};
 use super::{ColumnName, ColumnOwner, MappedColumn, Value};
 use crate::config::scope::{Backend, Scope};
 use crate::yaml::form;
-use crate::yaml::{Checker, Constant, Field, List, Located, Location, ScalarOr, Spanned, suggest};
+use crate::yaml::{Checker, Constant, Field, List, Located, ScalarOr, Spanned, suggest};
 
 /// The zones that are not names of time zones.
 const ZONES: [&str; 3] = ["utc", "offset", "server"];
@@ -77,26 +77,18 @@ form! {
     }
 }
 
-impl TimeColumn {
-    fn read(checker: &mut Checker<'_>, yaml: Spanned<ScalarOr<TimeForm>>, backend: Backend) -> Option<Self> {
-        match checker.column_or(yaml, "`column`, `encoding`, `zone`, `sentinels` and `lookup`")? {
-            Ok(column) => Some(Self {
-                column,
-                encoding: TimeEncoding::default(),
-                zone: TimeZone::default(),
-                sentinels: Vec::new(),
-                lookup: false,
-            }),
-            Err((form, at)) => Self::long_form(checker, form, at, backend),
-        }
-    }
+impl Value for TimeColumn {
+    type Yaml = ScalarOr<TimeForm>;
 
-    fn long_form(checker: &mut Checker<'_>, form: TimeForm, at: Location, backend: Backend) -> Option<Self> {
+    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self> {
+        let keys = "`column`, `encoding`, `zone`, `sentinels` and `lookup`";
+        let of_column = |column| TimeForm { column, ..TimeForm::default() };
+        let (at, form) = checker.long_form(yaml, keys, of_column)?;
         let encoding = form.encoding.value_or_default();
         let zone = match form.zone.given() {
             None => Some(TimeZone::Utc),
             Some(value) => {
-                let zone = zone(checker, &value, backend);
+                let zone = zone(checker, &value, scope.backend);
                 if encoding != TimeEncoding::Native
                     && zone.as_ref().is_some_and(|zone| *zone != TimeZone::Utc)
                 {
@@ -112,23 +104,13 @@ impl TimeColumn {
         let List(given) = form.sentinels.value_or_default();
         let sentinels = given.iter().filter_map(|value| checker.constant(value)).collect();
         let remedy = "name the column that holds the time";
-        let column = checker.required_column(form.column, at, "column", remedy)?;
-        Some(Self { column, encoding, zone: zone?, sentinels, lookup: form.lookup.value_or_default() })
-    }
-}
-
-impl Value for TimeColumn {
-    type Yaml = ScalarOr<TimeForm>;
-
-    fn check(checker: &mut Checker<'_>, yaml: Spanned<Self::Yaml>, scope: &Scope) -> Option<Self> {
-        let at = yaml.location();
-        let time = Self::read(checker, yaml, scope.backend)?;
-        if time.lookup && !scope.takes_lookup {
+        let column = checker.required_value(form.column, at, "column", remedy, scope)?;
+        let lookup = form.lookup.value_or_default();
+        if lookup && !scope.takes_lookup {
             let message = "`lookup: true` is for `claimed_at`, `available_at` and `enqueued_at` of a queue";
-            checker.report(at, message);
-            return None;
+            return checker.refuse(at, message);
         }
-        Some(time)
+        Some(Self { column, encoding, zone: zone?, sentinels, lookup })
     }
 
     fn columns<'a>(&'a self, key: &'static str, columns: &mut Vec<MappedColumn<'a>>) {
@@ -144,8 +126,9 @@ fn zone(checker: &mut Checker<'_>, value: &Spanned<String>, backend: Backend) ->
         "server" => Ok(TimeZone::Server),
         name => named_zone(name, backend),
     };
-    zone.map_err(|message| checker.report(value.location(), message)).ok()
+    checker.accept(value.location(), zone)
 }
+
 /// A zone by its IANA or its Windows name; `Err` says what is wrong with it.
 fn named_zone(name: &str, backend: Backend) -> Result<TimeZone, String> {
     let windows = match time_zone::find(name) {

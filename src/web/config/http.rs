@@ -58,11 +58,13 @@ pub(super) fn rate_limit(checker: &mut Checker<'_>, field: Field<RawRateLimit>) 
     // A bare 0 is how the toolkit's documentation switches the limit off.
     let interval = match raw.value.interval {
         Field::Set(value) if value.value == "0" => return None,
-        interval => checker.duration(interval, INTERVALS).ok()?,
+        interval => checker.duration(&interval.given()?, INTERVALS)?,
     };
-    let (interval, _) = interval.filter(|(interval, _)| !interval.is_zero())?;
+    if interval.is_zero() {
+        return None;
+    }
     let remedy = "it is how many requests may come at once; without it none would be answered";
     let burst = checker.required(raw.value.burst, at, "burst", remedy)?;
-    let burst = checker.number(Field::Set(burst), *BURSTS.start(), *BURSTS.end())?;
+    let burst = checker.number(&burst, *BURSTS.start(), *BURSTS.end())?;
     Some(RateLimit { interval, burst })
 }
