@@ -117,14 +117,7 @@ fn reference() -> String {
             .lines()
             .filter(|line| {
                 let key = line.split(':').next().unwrap();
-                COMMON.contains(&key)
-                    || match kind {
-                        TargetKind::Queue => key == "state",
-                        TargetKind::AttemptLog => matches!(key, "id" | "outcome"),
-                        TargetKind::EnqueueLog => key == "id",
-                        TargetKind::RunLog => matches!(key, "id" | "step" | "outcome"),
-                        TargetKind::ControlTable => matches!(key, "id" | "kind"),
-                    }
+                definition(&schema, &format!("{kind:?}Form"))["properties"].get(key).is_some()
             })
             .collect();
         let target = format!("name: n, {}", wanted.join(", "));

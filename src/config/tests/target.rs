@@ -68,15 +68,6 @@ fn a_sqlite_file_has_no_roles_to_probe() {
     );
 }
 
-/// Every list of a source.
-const LISTS: [TargetKind; 5] = [
-    TargetKind::Queue,
-    TargetKind::AttemptLog,
-    TargetKind::EnqueueLog,
-    TargetKind::RunLog,
-    TargetKind::ControlTable,
-];
-
 /// The read mode of the only target of a list, with this global mode and these keys of its own.
 fn read_mode(database: &str, global: &str, list: TargetKind, keys: &str) -> ReadMode {
     let yaml = format!("global: {{ {global} }}\n{}", with_target(database, list.key(), keys));
@@ -86,7 +77,7 @@ fn read_mode(database: &str, global: &str, list: TargetKind, keys: &str) -> Read
 #[test]
 fn a_target_of_any_kind_is_read_in_its_own_mode_or_else_in_the_global_one() {
     for database in [MSSQL, SQLITE] {
-        for list in LISTS {
+        for list in TargetKind::ALL.iter().copied() {
             let mode = |global: &str, keys: &str| read_mode(database, global, list, keys);
             assert_eq!(mode("", ""), ReadMode::ReadPast, "{list}");
             assert_eq!(mode("", "read_mode: read_committed"), ReadMode::ReadCommitted, "{list}");

@@ -12,17 +12,10 @@ pub(super) const EVERY_MAPPING: &str = include_str!("../../../tests/support/ever
 
 /// A target for each preset.
 fn every_preset() -> String {
-    let kinds = [
-        ("queues", TargetKind::Queue),
-        ("attempt_logs", TargetKind::AttemptLog),
-        ("enqueue_logs", TargetKind::EnqueueLog),
-        ("run_logs", TargetKind::RunLog),
-        ("control_tables", TargetKind::ControlTable),
-    ];
     let mut targets = String::new();
-    for (list, kind) in kinds {
-        targets += &format!("    {list}:\n");
-        for preset in presets().iter().filter(|preset| preset.kind == kind) {
+    for kind in TargetKind::ALL {
+        targets += &format!("    {kind}:\n");
+        for preset in presets().iter().filter(|preset| preset.kind == *kind) {
             targets += &format!("      - {{ name: {0}, preset: {0} }}\n", preset.name);
         }
     }

@@ -6,7 +6,7 @@ use sqlqueue_exporter::statement::{Statement, TailRequest};
 
 use super::server::{config, exporter, twin};
 use crate::support::{NOW_MS, Series};
-use crate::tds::answers::{failure, rows};
+use crate::tds::answers::{failure, queue_columns, rows};
 use crate::tds::request::Request;
 use crate::tds::server::TdsServer;
 use crate::tds::wire::{DONE_FINAL, Kind, columns, done, fixed, in_chunks, nvarchar, row};
@@ -26,27 +26,14 @@ fn statements(server: &TdsServer) -> [Statement; 2] {
 
 /// The answer of a queue with this many ready jobs.
 fn ready(jobs: i64) -> Rows {
-    let columns = [
-        "now_ms",
-        "committed_rows",
-        "queue",
-        "state",
-        "jobs",
-        "oldest_ready_age_ms",
-        "expired_leases",
-        "oldest_expired_lease_ms",
-        "longest_running_ms",
-        "retrying_jobs",
-        "max_attempts",
-        "future_timestamp_rows",
-    ];
-    let row = columns.map(|column| match column {
+    let columns = queue_columns();
+    let row = columns.iter().map(|column| match *column {
         "now_ms" => Value::Int(NOW_MS),
         "state" => Value::Text("ready".to_owned()),
         "jobs" => Value::Int(jobs),
         _ => Value::Null,
     });
-    Rows { columns: columns.map(str::to_owned).to_vec(), rows: vec![row.to_vec()] }
+    Rows { rows: vec![row.collect()], columns: columns.into_iter().map(str::to_owned).collect() }
 }
 
 fn errors(reason: &str) -> String {

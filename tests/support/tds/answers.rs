@@ -1,5 +1,6 @@
 //! Answers of the simulated server: errors, scripted rows, and a good answer to any statement.
 
+use sqlqueue_exporter::sample::QueueFacts;
 use sqlqueue_exporter::source::{Rows, Value};
 
 use super::wire::{
@@ -42,25 +43,18 @@ pub fn rows(rows: &Rows) -> Vec<u8> {
     [columns(&head), body.collect::<Vec<_>>().concat(), done(DONE_FINAL)].concat()
 }
 
+/// The columns of the answer to the statement of a queue.
+pub fn queue_columns() -> Vec<&'static str> {
+    let gauges = QueueFacts::default().gauges().map(|(name, _)| name);
+    ["now_ms", "committed_rows", "queue", "state", "jobs"].into_iter().chain(gauges).collect()
+}
+
 /// A good answer to a statement of this text: a queue with three ready jobs, or a log without rows.
 pub fn canned(contains: &impl Fn(&str) -> bool) -> Vec<u8> {
-    let names: &[&str] = if contains("oldest_ready_age_ms") {
-        &[
-            "now_ms",
-            "committed_rows",
-            "queue",
-            "state",
-            "jobs",
-            "oldest_ready_age_ms",
-            "expired_leases",
-            "oldest_expired_lease_ms",
-            "longest_running_ms",
-            "retrying_jobs",
-            "max_attempts",
-            "future_timestamp_rows",
-        ]
+    let names = if contains("oldest_ready_age_ms") {
+        queue_columns()
     } else if contains("lock_held") {
-        &[
+        vec![
             "now_ms",
             "oldest_id",
             "oldest_ms",
@@ -77,7 +71,7 @@ pub fn canned(contains: &impl Fn(&str) -> bool) -> Vec<u8> {
             "candidates",
         ]
     } else {
-        &["now_ms", "oldest_id", "oldest_ms", "newest_id", "newest_ms", "id", "time_ms", "kind", "at_ms"]
+        vec!["now_ms", "oldest_id", "oldest_ms", "newest_id", "newest_ms", "id", "time_ms", "kind", "at_ms"]
     };
     let kind = |name: &str| if TEXTS.contains(&name) { Kind::NVarChar } else { Kind::Integer(8) };
     let head: Vec<(&str, Kind)> = names.iter().map(|name| (*name, kind(name))).collect();
