@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::families::{self as family, Family};
 use super::page::{Labelled, Page, Value};
-use crate::config::Objective;
+use crate::config::{AttemptOutcome, Objective};
 use crate::sample::QueueFacts;
 use crate::state::{
     AttemptState, Attempts, ControlTableState, QueueState, RunLogState, SamplingState, SourceState, State,
@@ -68,7 +68,10 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                         add_attempts(&mut of_source.with("queue", name), &state.overall, queue);
                         if state.overall.capabilities.reclaims {
                             let count = reclaims.entry(name).or_default();
-                            *count = queue.reclaims().max(*count);
+                            *count = queue
+                                .outcomes
+                                .get(&AttemptOutcome::Lost)
+                                .map_or(*count, |lost| (*count).max(*lost));
                         }
                     }
                 }

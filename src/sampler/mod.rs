@@ -3,10 +3,10 @@
 //! A target that fails costs no other target its sample. Samples never overlap and never queue up: those
 //! that are overdue are skipped.
 
+mod carry_over;
 mod fleet;
 mod ledger;
 mod pace;
-mod takeover;
 
 pub use fleet::{CONCURRENT_SOURCES, ConnectorFactory, Fleet};
 pub use ledger::Ledger;
