@@ -8,11 +8,11 @@ mod labels;
 mod log;
 mod native_buckets;
 mod queue;
-pub mod recent;
 mod reclaims;
 mod run_log;
 mod sampling;
 mod tail;
+mod trend;
 
 pub use attempt_log::{AttemptState, Attempts, Capabilities};
 pub use control_table::{ControlTableState, KindState};
@@ -25,6 +25,7 @@ pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, RunSummary, StepState};
 pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Stage, Tail, TailRow};
+pub use trend::{Point, Trend};
 
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
