@@ -67,7 +67,9 @@ impl Collector for StateCollector {
             }
         } else {
             from_state::add_state(&mut page, &state, freshness);
-            page.labelled(build()).add(&family::BUILD_INFO, Value::Info);
+            let version = ("version", env!("CARGO_PKG_VERSION").into());
+            let revision = ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into());
+            page.labelled(vec![version, revision]).add(&family::BUILD_INFO, Value::Info);
             process::add_process(&mut page);
         }
         for block in page.blocks() {
@@ -75,11 +77,6 @@ impl Collector for StateCollector {
         }
         Ok(())
     }
-}
-
-/// The labels of the build.
-fn build<'a>() -> Vec<page::Label<'a>> {
-    vec![("version", env!("CARGO_PKG_VERSION").into()), ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into())]
 }
 
 fn encode_block(encoder: &mut DescriptorEncoder<'_>, block: &Block<'_>) -> fmt::Result {
