@@ -36,7 +36,7 @@ pub struct Bounds {
 }
 
 /// One sample of a log that grows by id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSample<R> {
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub now_ms: i64,
