@@ -19,6 +19,7 @@ pub(crate) mod duration;
 pub mod environment;
 pub mod exporter;
 pub mod exposition;
+pub(crate) mod files;
 pub mod limits;
 pub mod sample;
 pub mod sampler;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Result, Transaction, TransactionBehavior, named_params};
 
 use super::{execute, insert, ms, sql};
+use crate::config::Outcome;
 use crate::source::sqlite::is_locked;
 
 /// The lock held during a run.
@@ -58,27 +59,6 @@ impl Step {
             Self::Comments => format!("New comment on item {key}"),
             Self::Orders => format!("We received your order {key}"),
             Self::Reminders => format!("Your order {key} is waiting for you"),
-        }
-    }
-}
-
-/// How a step or a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It succeeded.
-    Ok,
-    /// It succeeded with a warning.
-    Warning,
-    /// It failed and left nothing behind.
-    Error,
-}
-
-impl Outcome {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Error => "error",
         }
     }
 }

@@ -5,26 +5,18 @@ use std::time::Duration;
 
 use super::families::{self as family, Family};
 use super::page::{Labelled, Page, Value};
-use crate::config::Objective;
+use crate::config::{AttemptOutcome, Objective};
 use crate::sample::QueueFacts;
 use crate::state::{
     AttemptState, Attempts, ControlTableState, QueueState, RunLogState, SamplingState, SourceState, State,
     TargetData, TargetState,
 };
 
-/// When a page is made, and how old the last sample of a gauge may be.
-#[derive(Debug, Clone, Copy)]
-pub struct Freshness {
-    /// The monotonic clock.
-    pub now: Duration,
-    /// Gauges of older samples are withdrawn.
-    pub stale_after: Duration,
-}
-
-/// Adds the series of everything that was sampled.
-pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness) {
+/// Adds the series of everything that was sampled. Gauges that are stale at `now`, by the monotonic clock, are
+/// withdrawn.
+pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, now: Duration) {
     for source in &state.sources {
-        add_source(page, source, freshness);
+        add_source(page, source, now, state.stale_after);
     }
     let mut exporter = page.labelled(Vec::new());
     exporter.add(&family::CONFIG_RELOAD_SUCCESSFUL, flag(state.config.successful));
@@ -36,8 +28,8 @@ pub fn add_state<'a>(page: &mut Page<'a>, state: &'a State, freshness: Freshness
 }
 
 /// Adds the series of one source.
-pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: Freshness) {
-    let is_fresh = |target: &TargetState| target.is_fresh(freshness.now, freshness.stale_after);
+pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, now: Duration, stale_after: Duration) {
+    let is_fresh = |target: &TargetState| target.is_fresh(now, stale_after);
     let mut of_source = page.labelled(vec![("source", source.name.as_str().into())]);
     // Before the first sample it is neither up nor down.
     of_source.add(&family::UP, source.up.map(flag));
@@ -50,7 +42,7 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
     for target in &source.targets {
         let fresh = is_fresh(target);
         let mut of_target = of_source.with(target.label(), &target.name);
-        add_sampling(&mut of_target, &target.sampling, freshness.stale_after);
+        add_sampling(&mut of_target, &target.sampling, stale_after);
         of_target.add(&family::LATE_ROWS, target.data.late_rows().map(Value::Count));
         of_target.add(&family::DROPPED_LABEL_VALUES, Value::Count(target.data.labels().dropped));
         match &target.data {
@@ -68,7 +60,10 @@ pub fn add_source<'a>(page: &mut Page<'a>, source: &'a SourceState, freshness: F
                         add_attempts(&mut of_source.with("queue", name), &state.overall, queue);
                         if state.overall.capabilities.reclaims {
                             let count = reclaims.entry(name).or_default();
-                            *count = queue.reclaims().max(*count);
+                            *count = queue
+                                .outcomes
+                                .get(&AttemptOutcome::Lost)
+                                .map_or(*count, |lost| (*count).max(*lost));
                         }
                     }
                 }

@@ -18,7 +18,6 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
 use self::families as family;
-use self::from_state::Freshness;
 use self::page::{Block, Page, Value};
 use crate::clock::SharedClock;
 use crate::state::SharedState;
@@ -60,14 +59,16 @@ impl Collector for StateCollector {
         // is better than serving nothing.
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let mut page = Page::new(&family::ALL);
-        let freshness = Freshness { now: self.clock.monotonic(), stale_after: state.stale_after };
+        let now = self.clock.monotonic();
         if let Some(name) = &self.only {
             if let Some(source) = state.source(name) {
-                from_state::add_source(&mut page, source, freshness);
+                from_state::add_source(&mut page, source, now, state.stale_after);
             }
         } else {
-            from_state::add_state(&mut page, &state, freshness);
-            page.labelled(build()).add(&family::BUILD_INFO, Value::Info);
+            from_state::add_state(&mut page, &state, now);
+            let version = ("version", env!("CARGO_PKG_VERSION").into());
+            let revision = ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into());
+            page.labelled(vec![version, revision]).add(&family::BUILD_INFO, Value::Info);
             process::add_process(&mut page);
         }
         for block in page.blocks() {
@@ -75,11 +76,6 @@ impl Collector for StateCollector {
         }
         Ok(())
     }
-}
-
-/// The labels of the build.
-fn build<'a>() -> Vec<page::Label<'a>> {
-    vec![("version", env!("CARGO_PKG_VERSION").into()), ("revision", env!("SQLQUEUE_EXPORTER_COMMIT").into())]
 }
 
 fn encode_block(encoder: &mut DescriptorEncoder<'_>, block: &Block<'_>) -> fmt::Result {

@@ -2,19 +2,13 @@
 //!
 //! Rows are read by column name. An answer of another shape is an error of the sample, never a guess.
 
-mod attempt_log;
-mod control_table;
-mod enqueue_log;
+mod logs;
 mod queue;
 mod rows;
-mod run_log;
 
-pub use attempt_log::Attempt;
-pub use control_table::Notification;
-pub use enqueue_log::EnqueuedJob;
+pub use logs::{Attempt, EnqueuedJob, Notification, StepEntry};
 pub use queue::{Claim, JobState, QueueFacts, QueueSample};
 pub use rows::Row;
-pub use run_log::StepEntry;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +36,7 @@ pub struct Bounds {
 }
 
 /// One sample of a log that grows by id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSample<R> {
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub now_ms: i64,

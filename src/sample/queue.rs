@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::rows::{Reader, Row, decode_error};
 use crate::config::{Lease, MappedState, Queue, RowState};
 use crate::source::{Rows, SourceError};
@@ -61,7 +59,7 @@ impl JobState {
 }
 
 /// One sample of a queue table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueSample {
     /// The database's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub now_ms: i64,
@@ -72,7 +70,7 @@ pub struct QueueSample {
 }
 
 /// A claimed job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The value of the queue label.
     pub queue: String,
@@ -125,7 +123,7 @@ impl Combine {
 macro_rules! gauges {
     ($($(#[$doc:meta])* $gauge:ident: $combine:expr, where $is_visible:expr;)+) => {
         /// Counts and ages of one queue. A gauge is `None` when the table cannot show it, which is not 0.
-        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
         pub struct QueueFacts {
             /// Jobs by state, the visible states only.
             pub jobs: BTreeMap<JobState, u64>,

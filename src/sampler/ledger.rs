@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;
 use tracing::{error, info};
 
-use super::takeover;
+use super::carry_over;
 use crate::clock::SharedClock;
 use crate::config::{Config, Source, TargetConfig};
 use crate::state::{
@@ -102,7 +102,7 @@ impl Ledger {
         if open.as_ref().map(|file| &file.path) == file.as_ref().map(|file| &file.path) {
             next.saving = current.saving;
         }
-        takeover::carry_over(&mut next, after, std::mem::take(&mut *current), before);
+        carry_over::carry_over(&mut next, after, std::mem::take(&mut *current), before);
         *current = next;
         *open = file;
     }
@@ -143,7 +143,7 @@ impl Ledger {
     /// Changes what is known about a source, without saving it.
     pub(super) fn change(&self, source: &str, change: impl FnOnce(&mut SourceState)) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(source) = state.source_mut(source) {
+        if let Some(source) = state.sources.iter_mut().find(|known| known.name == source) {
             change(source);
         }
     }
@@ -158,7 +158,7 @@ impl Ledger {
         skew_ms: i64,
     ) {
         if after.data.is_counted() {
-            self.save(takeover::key(source, target), after.data.clone()).await;
+            self.save(carry_over::key(source, target), after.data.clone()).await;
         }
         self.change(&source.name, |source| {
             source.up = Some(true);
@@ -206,7 +206,7 @@ impl Ledger {
 fn restore(state: &mut State, config: &Config, file: &StateFile) {
     for (known, source) in state.sources.iter_mut().zip(&config.sources) {
         for (known, target) in known.targets.iter_mut().zip(source.targets()) {
-            let key = takeover::key(source, target);
+            let key = carry_over::key(source, target);
             let problem = match file.target(&key) {
                 Ok(None) => continue,
                 Ok(Some(saved)) => known.restore(saved).err().map(|error| error.to_string()),

@@ -3,10 +3,10 @@
 //! A target that fails costs no other target its sample. Samples never overlap and never queue up: those
 //! that are overdue are skipped.
 
+mod carry_over;
 mod fleet;
 mod ledger;
 mod pace;
-mod takeover;
 
 pub use fleet::{CONCURRENT_SOURCES, ConnectorFactory, Fleet};
 pub use ledger::Ledger;
@@ -49,21 +49,6 @@ pub struct Sampler {
     pub first_after: Duration,
     /// Bounds how many sources are sampled at the same time.
     pub turns: Arc<Semaphore>,
-}
-
-/// The outcome of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Good,
-    /// Good, and the log has more to read at once than one sample may.
-    More,
-    Failed,
-}
-
-impl Outcome {
-    const fn of(progress: &Progress) -> Self {
-        if progress.more && !progress.waits { Self::More } else { Self::Good }
-    }
 }
 
 /// A failed sample.
@@ -152,12 +137,13 @@ impl Sampler {
             let (Some(target), Some(pace)) = (targets.get(position), paces.get_mut(position)) else {
                 return;
             };
-            let outcome = self.sample(&mut connection, position, *target).await;
+            let progress = self.sample(&mut connection, position, *target).await;
             let now = self.clock.monotonic();
-            match outcome {
-                Outcome::Good => pace.succeeded(now, &mut fastrand::f64),
-                Outcome::More => pace.continues(now),
-                Outcome::Failed => pace.failed(now, &mut fastrand::f64),
+            match progress {
+                // The log has more to read at once than one sample may.
+                Some(progress) if progress.more && !progress.waits => pace.continues(now),
+                Some(_) => pace.succeeded(now, &mut fastrand::f64),
+                None => pace.failed(now, &mut fastrand::f64),
             }
         }
     }
@@ -172,24 +158,22 @@ impl Sampler {
         Ok(())
     }
 
-    /// One sample of one target.
+    /// Takes one sample of one target; `None` when it failed.
     async fn sample(
         &self,
         connection: &mut Option<Box<dyn Connection>>,
         position: usize,
         target: TargetConfig<'_>,
-    ) -> Outcome {
-        let Some(open) = connection else {
-            return Outcome::Failed;
-        };
+    ) -> Option<Progress> {
+        let open = connection.as_mut()?;
         match self.try_sample(open.as_mut(), position, target).await {
-            Ok(progress) => Outcome::of(&progress),
+            Ok(progress) => Some(progress),
             Err(failure) => {
                 if failure.error.connection_lost {
                     *connection = None;
                 }
                 self.reject(position, target, &failure);
-                Outcome::Failed
+                None
             }
         }
     }

@@ -9,8 +9,6 @@ mod session;
 pub mod sqlite;
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,12 +19,9 @@ use crate::statement::{Dialect, Statement};
 use crate::words::words;
 
 pub use crate::statement::Value;
-
+pub use futures_util::future::BoxFuture;
 pub use mssql::MssqlConnector;
 pub use sqlite::SqliteConnector;
-
-/// A boxed future, so that sources can be trait objects.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The maximum length of an error message in characters: it becomes one line of a log.
 pub const MAX_MESSAGE_CHARS: usize = 500;

@@ -23,6 +23,7 @@ use super::session::{Handle, Session};
 use super::{BoxFuture, Connection, Connector, Reason, Rows, SourceError, Value};
 use crate::clock::SharedClock;
 use crate::config;
+use crate::files::identity;
 use crate::limits::MAX_RESULT_ROWS;
 use crate::statement::{Dialect, Parameter, Statement};
 use error::failure;
@@ -91,7 +92,7 @@ const CACHE_KIB: i64 = 16 * 1024;
 struct Database {
     handle: rusqlite::Connection,
     file: PathBuf,
-    identity: Option<FileIdentity>,
+    identity: Option<(u64, u64)>,
 }
 
 impl Handle for Database {
@@ -182,7 +183,7 @@ fn open(file: &Path, clock: Option<SharedClock>, busy_timeout: Duration) -> Resu
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let handle =
         rusqlite::Connection::open_with_flags(&path, flags).map_err(|error| failure(&error, file))?;
-    let database = Database { handle, file: file.to_path_buf(), identity: identify(&metadata) };
+    let database = Database { handle, file: file.to_path_buf(), identity: identity(&metadata) };
     prepare(&database.handle, clock, busy_timeout).map_err(|error| failure(&error, file))?;
     Ok(database)
 }
@@ -229,7 +230,7 @@ fn override_clock(handle: &rusqlite::Connection, clock: SharedClock) -> rusqlite
 /// Runs one statement. Blocks; gives up between two rows once `stop` is set.
 fn run(database: &Database, statement: &Statement, stop: &AtomicBool) -> Result<Rows, SourceError> {
     // SQLite would keep reading a file that was deleted or replaced, whose rows never change again.
-    if database.identity != std::fs::metadata(&database.file).ok().as_ref().and_then(identify) {
+    if database.identity != std::fs::metadata(&database.file).ok().as_ref().and_then(identity) {
         let message = format!("{} was deleted or replaced", database.file.display());
         return Err(SourceError::lost(Reason::Connect, message));
     }
@@ -300,19 +301,4 @@ fn mismatch(column: &str, kind: Type) -> SourceError {
     let kind = kind.to_string().to_uppercase();
     let message = format!("column {column} holds a {kind}, where INTEGER or TEXT is expected");
     SourceError::new(Reason::Decode, message)
-}
-
-/// Distinguishes a file from another one of the same name.
-type FileIdentity = (u64, u64);
-
-/// Device and inode; elsewhere an open file cannot be replaced.
-#[cfg(unix)]
-fn identify(metadata: &std::fs::Metadata) -> Option<FileIdentity> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identify(_metadata: &std::fs::Metadata) -> Option<FileIdentity> {
-    None
 }

@@ -9,9 +9,6 @@ use super::log::{Cell, CountTable, LogKind, LogState, Presentation};
 use crate::config::{AttemptLog, AttemptLogObjectives, AttemptOutcome};
 use crate::sample::Attempt;
 
-/// The state of an attempt-log target, by queue.
-pub type AttemptLogState = LogState<AttemptLog>;
-
 /// What is known of an attempt log as a whole. Nothing of it is saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempts {
@@ -110,18 +107,10 @@ impl LogKind for AttemptLog {
         }
     }
 
-    fn restore(state: &mut AttemptLogState, _: Attempts) {
+    fn restore(state: &mut LogState<Self>, _: Attempts) {
         for queue in state.log.series.values_mut() {
             queue.duration.complete(&histogram::WORK);
             queue.completion_delay.complete(&histogram::WORK);
         }
-    }
-}
-
-impl AttemptState {
-    /// Attempts that lost their job because the lease lapsed.
-    #[must_use]
-    pub fn reclaims(&self) -> u64 {
-        self.outcomes.get(&AttemptOutcome::Lost).copied().unwrap_or(0)
     }
 }

@@ -4,9 +4,6 @@ use super::log::{Cell, CountTable, LogKind, LogState, Presentation};
 use crate::config::EnqueueLog;
 use crate::sample::EnqueuedJob;
 
-/// The state of an enqueue-log target: jobs enqueued, by queue.
-pub type EnqueueLogState = LogState<EnqueueLog>;
-
 impl LogKind for EnqueueLog {
     type Series = u64;
     type Overall = ();

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
 use super::queue::QueueState;
-use super::run_log::RunLogState;
 use super::tail::{Progress, Reading, Stage, Tail, TailRow};
+use crate::config::RunLog;
 use crate::sample::{Attempt, EnqueuedJob, LogSample, LogTable, Notification, StepEntry};
 use crate::statement::TailRequest;
 
@@ -149,7 +149,7 @@ pub enum Presentation<'a> {
     /// As queues.
     Queue(&'a QueueState),
     /// As a run log.
-    RunLog(&'a RunLogState),
+    RunLog(&'a LogState<RunLog>),
     /// As a table of counters.
     Counts(CountTable<'a>),
 }

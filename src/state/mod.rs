@@ -8,15 +8,14 @@ mod labels;
 mod log;
 mod native_buckets;
 mod queue;
-pub mod recent;
 mod reclaims;
 mod run_log;
 mod sampling;
 mod tail;
+mod trend;
 
-pub use attempt_log::{AttemptLogState, AttemptState, Attempts, Capabilities};
+pub use attempt_log::{AttemptState, Attempts, Capabilities};
 pub use control_table::{ControlTableState, KindState};
-pub use enqueue_log::EnqueueLogState;
 pub use histogram::Histogram;
 pub use labels::{LabelValues, OTHER};
 pub use log::{Cell, CountTable, Log, LogKind, LogRow, LogState, Presentation};
@@ -26,6 +25,7 @@ pub use reclaims::Reclaims;
 pub use run_log::{LockState, RunLogState, RunSummary, StepState};
 pub use sampling::{LastError, SamplingState};
 pub use tail::{Progress, Reading, Stage, Tail, TailRow};
+pub use trend::{Point, Trend};
 
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -44,7 +44,7 @@ use crate::statement::{Dialect, TailRequest};
 pub type SharedState = Arc<RwLock<State>>;
 
 /// Everything the exporter knows.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
     /// In the order of the configuration.
     pub sources: Vec<SourceState>,
@@ -53,15 +53,13 @@ pub struct State {
     /// Whether the configuration was accepted.
     pub config: ConfigState,
     /// Age past which the gauges of a target are withdrawn; as configured.
-    #[serde(skip)]
     pub stale_after: Duration,
     /// The configuration in force, as YAML; no secrets.
-    #[serde(skip)]
     pub config_yaml: String,
 }
 
 /// Whether the configuration was accepted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConfigState {
     /// Whether the last configuration that was read was accepted.
     pub successful: bool,
@@ -70,7 +68,7 @@ pub struct ConfigState {
 }
 
 /// Whether the state is saved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SavingState {
     /// Whether the last save succeeded; before the first, whether reading did.
     pub successful: bool,
@@ -79,26 +77,24 @@ pub struct SavingState {
 }
 
 /// What is known about one database.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceState {
     /// The value of the label `source`.
     pub name: String,
     /// The SQL dialect of the database; as configured.
-    #[serde(skip)]
     pub dialect: Dialect,
     /// Whether the database answered the last time it was queried; `None` before the first query.
     pub up: Option<bool>,
     /// The database's clock minus the exporter's, in milliseconds.
     pub clock_skew_ms: Option<i64>,
     /// The objectives of the database; as configured.
-    #[serde(skip)]
     pub objectives: SourceObjectives,
     /// Its targets, in the order of [`Source::targets`].
     pub targets: Vec<TargetState>,
 }
 
 /// What is known about one target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetState {
     /// The target's name.
     pub name: String,
@@ -270,11 +266,6 @@ impl State {
     #[must_use]
     pub fn source(&self, name: &str) -> Option<&SourceState> {
         self.sources.iter().find(|source| source.name == name)
-    }
-
-    /// The same, mutable.
-    pub fn source_mut(&mut self, name: &str) -> Option<&mut SourceState> {
-        self.sources.iter_mut().find(|source| source.name == name)
     }
 
     /// Whether each target was sampled at least once, successfully or not.

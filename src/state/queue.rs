@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelValues;
-use super::recent::Trends;
 use super::reclaims::Reclaims;
+use super::trend::{self, Trend};
 use crate::config::{Queue, QueueObjectives};
 use crate::sample::{QueueFacts, QueueSample};
 
@@ -20,9 +20,9 @@ pub struct QueueState {
     /// Bounds the values of the label.
     #[serde(skip)]
     pub labels: LabelValues,
-    /// The last hour of the queues.
+    /// The last hour of each queue that was sampled within it, by value of the label `queue`. In memory only.
     #[serde(skip)]
-    pub trends: Trends,
+    pub trends: BTreeMap<String, Trend>,
     /// Jobs claimed again after their lease lapsed; `None` when the mapping names no id.
     pub reclaims: Option<Reclaims>,
     /// Whether the values of the label come from the table; otherwise the only one is the target's name. As
@@ -71,7 +71,7 @@ impl QueueState {
         }
         if let Some(at) = at {
             // One more for the queues that share the value `other`.
-            self.trends.record(&self.queues, at, max_label_values.saturating_add(1));
+            trend::record(&mut self.trends, &self.queues, at, max_label_values.saturating_add(1));
         }
     }
 }

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::{self, Histogram};
 use super::log::{LogKind, LogState, Presentation};
-use super::recent::Runs;
 use crate::config::{Outcome, RunLog, RunLogObjectives};
 use crate::sample::{LogSample, StepEntry};
+
+/// The most runs that are kept.
+const MOST_RUNS: usize = 60;
 
 /// The state of a run-log target, by step.
 pub type RunLogState = LogState<RunLog>;
@@ -19,9 +21,9 @@ pub type RunLogState = LogState<RunLog>;
 pub struct RunSummary {
     /// Runs skipped since the last one that was not; `None` before the first run.
     pub consecutive_skips: Option<u64>,
-    /// The last runs; in a log without a run step, each row is one.
+    /// The last runs that ended, by id; in a log without a run step, each row is one. A skipped run has no duration.
     #[serde(skip)]
-    pub runs: Runs,
+    pub runs: BTreeMap<i64, StepEntry>,
     /// The id of the newest run's row. Late rows do not change [`Self::consecutive_skips`].
     newest_run_id: Option<i64>,
     /// The application lock; `None` when none is configured. Not saved: it was not watched while the exporter
@@ -144,7 +146,7 @@ impl LogKind for RunLog {
     /// The next row is the newest one although earlier ids were higher. What the earlier rows said stays
     /// until then.
     fn start_over(state: &mut RunLogState) {
-        state.overall.runs.start_over();
+        state.overall.runs.clear();
         state.overall.newest_run_id = None;
         for step in state.log.series.values_mut() {
             step.newest_ids = (None, None);
@@ -162,7 +164,11 @@ impl LogKind for RunLog {
 impl RunSummary {
     /// Takes a run that ended.
     fn remember(&mut self, entry: &StepEntry) {
-        self.runs.add(entry);
+        let duration_ms = entry.duration_ms.filter(|_| entry.outcome != Outcome::Skipped);
+        self.runs.insert(entry.id, StepEntry { duration_ms, ..entry.clone() });
+        while self.runs.len() > MOST_RUNS {
+            self.runs.pop_first();
+        }
         if self.newest_run_id.is_none_or(|newest| newest < entry.id) {
             self.newest_run_id = Some(entry.id);
             self.consecutive_skips = Some(match entry.outcome {
@@ -217,5 +223,48 @@ impl LockState {
         let since_ms = before.and_then(|before| before.since_ms).unwrap_or(now_ms);
         let held_ms = u64::try_from(now_ms.saturating_sub(since_ms)).unwrap_or(0);
         Self { held, held_ms, since_ms: Some(since_ms) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(id: i64, outcome: Outcome) -> StepEntry {
+        StepEntry {
+            id,
+            step: "run".to_owned(),
+            outcome,
+            start_ms: Some(id * 1_000),
+            end_ms: Some(id * 1_000 + 5),
+            duration_ms: Some(5),
+            candidates: None,
+            open: false,
+        }
+    }
+
+    #[test]
+    fn the_newest_runs_are_kept_in_the_order_of_their_ids() {
+        let mut summary = RunSummary::default();
+        for id in (1..=100).filter(|id| *id != 99).chain([99, 3]) {
+            summary.remember(&entry(id, Outcome::Ok));
+        }
+        let ids = summary.runs.values().map(|run| run.id);
+        assert_eq!(ids.collect::<Vec<_>>(), (41..=100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_run_that_is_seen_again_is_one_run() {
+        let mut summary = RunSummary::default();
+        summary.remember(&entry(1, Outcome::Ok));
+        summary.remember(&entry(1, Outcome::Error));
+        assert_eq!(summary.runs.values().map(|run| run.outcome).collect::<Vec<_>>(), [Outcome::Error]);
+    }
+
+    #[test]
+    fn a_skipped_run_has_no_duration() {
+        let mut summary = RunSummary::default();
+        summary.remember(&entry(1, Outcome::Skipped));
+        assert_eq!(summary.runs.values().map(|run| run.duration_ms).collect::<Vec<_>>(), [None]);
     }
 }

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::histogram::{self, Histogram};
 use crate::source::{Reason, SourceError};
 
 /// The sampling statistics of one target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SamplingState {
     /// Successful samples.
     pub samples: u64,
@@ -20,16 +18,12 @@ pub struct SamplingState {
     /// When the last good sample was taken, by the exporter's clock, ms since the epoch.
     pub last_good_ms: Option<i64>,
     /// The same by the monotonic clock; not saved.
-    #[serde(skip)]
     pub last_good: Option<Duration>,
     /// Failed samples since the last good one.
-    #[serde(skip)]
     pub failed_in_a_row: u64,
     /// Good samples in a row that had no room for all missing ids.
-    #[serde(skip)]
     pub crowded_in_a_row: u64,
     /// The last failed sample.
-    #[serde(skip)]
     pub last_error: Option<LastError>,
 }
 

@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use crate::files::beside;
+
 /// Writes a file beside this one, flushes it to disk, and renames it.
 ///
 /// # Errors
 /// The system's error, with the file it is about. The file is then unchanged, and the one beside it removed.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = super::beside(path, "new");
+    let temporary = beside(path, ".new");
     let written = write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
     if let Err(error) = written {
         // It may not exist; the first error counts.
@@ -30,7 +32,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// The system's error, with the file it is about.
 pub(super) fn can_replace(path: &Path) -> io::Result<()> {
-    let temporary = super::beside(path, "check");
+    let temporary = beside(path, ".check");
     File::create(&temporary)
         .and_then(|_| std::fs::remove_file(&temporary))
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", temporary.display())))

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use format::Document;
 pub use format::TargetKey;
 
+use crate::files::{beside, identity};
 use crate::state::TargetData;
 
 /// Why a state file cannot be used at all.
@@ -127,7 +128,7 @@ impl StateFile {
     /// When another process uses it.
     pub fn inspect(path: &Path) -> Result<Inspected, OpenError> {
         let path = &followed(path);
-        let locked = match File::options().write(true).open(beside(path, "lock")) {
+        let locked = match File::options().write(true).open(beside(path, ".lock")) {
             Ok(file) => file.try_lock(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(TryLockError::Error(error)),
@@ -184,7 +185,7 @@ impl StateFile {
     /// Whether the file and its lock still exist: somebody may have removed them.
     fn is_in_place(&self) -> bool {
         let is_locked =
-            self.lock.as_ref().is_some_and(|held| is_same_file(held, &beside(&self.path, "lock")));
+            self.lock.as_ref().is_some_and(|held| is_same_file(held, &beside(&self.path, ".lock")));
         is_locked && self.path.is_file()
     }
 }
@@ -242,7 +243,7 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(TryLockError::Error(not_regular()));
     }
-    let file = File::options().create(true).truncate(false).write(true).open(beside(path, "lock"));
+    let file = File::options().create(true).truncate(false).write(true).open(beside(path, ".lock"));
     let file = file.map_err(TryLockError::Error)?;
     file.try_lock()?;
     Ok(file)
@@ -251,7 +252,7 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
 /// Locks again if the lock file was removed, perhaps with its folder: the lock that is held would not keep
 /// another exporter out.
 fn keep_lock(path: &Path, held: &mut Option<File>) -> Result<(), String> {
-    let companion = beside(path, "lock");
+    let companion = beside(path, ".lock");
     if !held.as_ref().is_some_and(|held| is_same_file(held, &companion)) {
         *held = Some(lock(path).map_err(|error| match error {
             TryLockError::WouldBlock => "another exporter uses it by now".to_owned(),
@@ -263,33 +264,12 @@ fn keep_lock(path: &Path, held: &mut Option<File>) -> Result<(), String> {
 
 /// Whether the open file is the one at this path.
 fn is_same_file(open: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let identity = |metadata: io::Result<std::fs::Metadata>| {
-            metadata.ok().map(|metadata| (metadata.dev(), metadata.ino()))
-        };
-        let open = identity(open.metadata());
-        open.is_some() && open == identity(std::fs::metadata(path))
-    }
-    // Elsewhere an open file cannot be removed.
-    #[cfg(not(unix))]
-    {
-        let _ = (open, path);
-        true
-    }
-}
-
-/// The path of a companion of the state file.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    PathBuf::from(name)
+    let open = open.metadata().ok().map(|open| identity(&open));
+    open.is_some() && open == std::fs::metadata(path).ok().map(|file| identity(&file))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> StateFileError {
-    let lock = beside(path, "lock");
+    let lock = beside(path, ".lock");
     StateFileError::Unwritable { file: path.to_owned(), error: format!("{}: {error}", lock.display()) }
 }
 

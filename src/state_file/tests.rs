@@ -131,7 +131,7 @@ fn an_entry_that_does_not_fit_makes_the_file_unusable() {
 fn what_is_no_regular_file_is_refused() {
     for odd in ["/dev/full", "/dev/zero"].map(Path::new).into_iter().filter(|path| path.exists()) {
         let (_folder, path) = folder();
-        let companions = || ["lock", "new", "check"].map(|suffix| beside(odd, suffix).exists());
+        let companions = || [".lock", ".new", ".check"].map(|suffix| beside(odd, suffix).exists());
         let before = companions();
         std::os::unix::fs::symlink(odd, &path).unwrap();
         assert!(problem(&path).contains("not a regular file"), "{}", odd.display());
@@ -157,7 +157,7 @@ fn a_link_stays_a_link_and_its_target_is_replaced() {
         opened.file.save(key("a"), &data(count)).unwrap();
         assert!(path.is_symlink() && std::fs::symlink_metadata(&target).unwrap().is_file());
     }
-    assert!(beside(&target, "lock").exists());
+    assert!(beside(&target, ".lock").exists());
     assert_eq!(std::fs::read_dir(&here).unwrap().count(), 1, "nothing lies beside the link");
     assert!(StateFile::open(&target).is_err(), "it is one file, under either name");
     assert!(StateFile::inspect(&target).is_err() && StateFile::inspect(&path).is_err());
@@ -178,13 +178,13 @@ fn a_file_that_was_removed_is_saved_again_though_nothing_is_new() {
     let mut file = StateFile::open(&path).unwrap().file;
     file.save(key("a"), &data(1)).unwrap();
     for removed in
-        [vec![path.clone()], vec![beside(&path, "lock")], vec![path.clone(), beside(&path, "lock")]]
+        [vec![path.clone()], vec![beside(&path, ".lock")], vec![path.clone(), beside(&path, ".lock")]]
     {
         for removed in removed {
             std::fs::remove_file(removed).unwrap();
         }
         file.save(key("a"), &data(1)).unwrap();
-        assert!(path.exists() && beside(&path, "lock").exists());
+        assert!(path.exists() && beside(&path, ".lock").exists());
         assert!(StateFile::open(&path).is_err(), "it is held");
     }
     drop(file);
@@ -205,7 +205,7 @@ fn a_save_that_fails_leaves_the_old_file_and_the_next_one_works() {
     let mut file = StateFile::open(&path).unwrap().file;
     file.save(key("a"), &data(1)).unwrap();
     // A directory where the new file would be written: it cannot be created there.
-    let obstacle = beside(&path, "new");
+    let obstacle = beside(&path, ".new");
     std::fs::create_dir(&obstacle).unwrap();
     let message = file.save(key("a"), &data(2)).unwrap_err().to_string();
     assert!(message.contains("state.json.new"), "{message}");
@@ -236,7 +236,7 @@ fn a_lock_whose_folder_was_removed_is_taken_anew() {
     assert!(StateFile::open(&path).is_err(), "nobody else may have it");
 
     // The other way round: who comes back late does not overwrite what is another's by now.
-    std::fs::remove_file(beside(&path, "lock")).unwrap();
+    std::fs::remove_file(beside(&path, ".lock")).unwrap();
     let _other = StateFile::open(&path).unwrap();
     let message = file.save(key("a"), &data(4)).unwrap_err().to_string();
     assert!(message.contains("another exporter"), "{message}");

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The rooms in the order of the data. A room imports itself and those before it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     // Modules of one file that everything may use.
     "clock",
     "limits",
+    "files",
     "words",
     "duration",
     "secret",

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::DemoError;
+use crate::files::beside;
 
 /// Moves a file away from its name.
 pub(in crate::demo) fn move_away(file: &Path) -> Result<(), DemoError> {
@@ -46,9 +47,7 @@ pub(in crate::demo) fn undo(database_file: &Path, state_file: &Path) -> Result<(
 }
 
 fn away(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".away");
-    PathBuf::from(name)
+    beside(file, ".away")
 }
 
 fn unless_missing(outcome: io::Result<()>) -> io::Result<()> {

@@ -3,11 +3,10 @@
 
 use std::time::Duration;
 
-use super::super::notifications::{
-    CAP_PER_RUN, Outcome, Step, add_comment, add_order, purge_history, run_step,
-};
+use super::super::notifications::{CAP_PER_RUN, Step, add_comment, add_order, purge_history, run_step};
 use super::super::now;
 use super::{LONG, Lab, counts, run_log, tick};
+use crate::config::Outcome;
 
 #[test]
 fn an_order_is_confirmed_once_and_reminded_of_once_it_is_due() {

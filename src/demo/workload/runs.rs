@@ -3,12 +3,13 @@
 use tokio::time::Instant;
 
 use super::super::incident::Incident;
-use super::super::notifications::{self, CAP_PER_RUN, Outcome, Report, Step};
+use super::super::notifications::{self, CAP_PER_RUN, Report, Step};
 use super::super::{DemoError, now};
 use super::DemoSummary;
 use super::actor::Actor;
 use super::script::{self, Event, RunPlan};
 use super::variation;
+use crate::config::Outcome;
 
 /// Retention of the run log.
 const KEEP_LOG: u64 = 120_000;

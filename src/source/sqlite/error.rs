@@ -1,10 +1,11 @@
 //! SQLite errors: each becomes a reason and a message.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
+use crate::files::beside;
 use crate::source::{Reason, SourceError};
 
 /// Whether it failed only because another connection held a lock for too long.
@@ -61,13 +62,6 @@ fn unreadable(file: &Path) -> Option<String> {
 #[cfg(not(unix))]
 fn unreadable(_file: &Path) -> Option<String> {
     None
-}
-
-/// The path of a file beside the database, which has its name with another ending.
-fn beside(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 /// The driver's error as a reason and a message.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::state::recent::{Point, Trend};
+use crate::state::{Point, Trend};
 
 /// The width of a chart, in units of its coordinates.
 pub(super) const WIDTH: f64 = 600.0;
@@ -73,7 +73,7 @@ pub(super) fn line(
 ) -> Line {
     let mut segments: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut before: Option<&Point> = None;
-    for point in trend.points() {
+    for point in &trend.points {
         let Some(value) = value(point) else {
             before = None;
             continue;

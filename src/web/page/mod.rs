@@ -169,8 +169,8 @@ fn oldest_point(state: &State) -> Option<Duration> {
         TargetData::Queue(queue) => Some(queue),
         _ => None,
     });
-    let trends = queues.flat_map(|queue| queue.trends.iter());
-    trends.filter_map(|(_, trend)| trend.points().next()).map(|point| point.from).min()
+    let trends = queues.flat_map(|queue| queue.trends.values());
+    trends.filter_map(|trend| trend.points.front()).map(|point| point.from).min()
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use super::objectives::{self, Measured};
 use super::quantity::{self, count, counted, number, seconds, span_ms, visible};
 use crate::config::QueueObjectives;
 use crate::sample::{JobState, QueueFacts};
-use crate::state::QueueState;
-use crate::state::recent::{Point, Trend};
+use crate::state::{Point, QueueState, Trend};
 
 /// The period of a chart, and the end of its line.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +30,7 @@ pub(super) fn views(target_name: &str, queue: &QueueState, time: ChartTime<'_>, 
     } else if is_fresh {
         queue.queues.keys().map(String::as_str).collect()
     } else {
-        queue.trends.iter().map(|(name, _)| name).collect()
+        queue.trends.keys().map(String::as_str).collect()
     };
     let view = |name: &str| {
         let facts = queue.queues.get(name).filter(|_| is_fresh);
@@ -176,7 +175,7 @@ fn charts(
         now: facts.and_then(|facts| facts.oldest_ready_age_ms.map(seconds)),
         objective: objectives.max_ready_age.map(|age| age.as_secs_f64()),
     };
-    let is_known = |series: &Series| trend.points().any(|point| (series.value)(point).is_some());
+    let is_known = |series: &Series| trend.points.iter().any(|point| (series.value)(point).is_some());
     let known = [ready, age].into_iter().filter(is_known);
     known.map(|series| series.figure(trend, time, ids)).collect()
 }
@@ -184,7 +183,7 @@ fn charts(
 impl Series {
     fn figure(&self, trend: &Trend, time: ChartTime<'_>, ids: &mut Ids) -> Value {
         let Self { title, class, value, objective, .. } = *self;
-        let peak = trend.points().filter_map(value).fold(0.0, f64::max);
+        let peak = trend.points.iter().filter_map(value).fold(0.0, f64::max);
         // An objective far above every value would flatten the line: the description has it instead.
         let drawn = objective.filter(|objective| *objective <= peak * 3.0);
         let highest = peak.max(drawn.unwrap_or(0.0));

@@ -1,12 +1,14 @@
 //! Run logs on the page: the last runs, a summary of them, and the steps.
 
+use std::collections::BTreeMap;
+
 use minijinja::{Value, context};
 
 use super::elements::{Fact, Ids};
 use super::objectives::{self, Measured};
 use super::quantity::{Moment, count, counted, number, since, span_ms, visible};
 use crate::config::Outcome;
-use crate::state::recent::{Run, Runs};
+use crate::sample::StepEntry;
 use crate::state::{RunLogState, RunSummary, StepState};
 
 /// The maximum number of rows in the table of the last runs.
@@ -131,10 +133,10 @@ fn facts(log: &RunLogState, now_ms: i64) -> Vec<Fact> {
     [Some(success.large()), skips.map(Fact::large), lock, oldest].into_iter().flatten().collect()
 }
 
-fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<Value> {
-    let longest = runs.iter().filter_map(|run| run.duration_ms).max();
-    let (first, last) = (runs.iter().next()?, runs.iter().next_back()?);
-    let bar = |(place, run): (usize, &Run)| {
+fn figure(runs: &BTreeMap<i64, StepEntry>, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<Value> {
+    let longest = runs.values().filter_map(|run| run.duration_ms).max();
+    let (first, last) = (runs.values().next()?, runs.values().next_back()?);
+    let bar = |(place, run): (usize, &StepEntry)| {
         let height = match (run.duration_ms, longest) {
             // A run of no duration stays visible.
             (Some(duration), Some(longest)) => {
@@ -144,10 +146,10 @@ fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<V
         };
         context! { x => place * PLACE, y => DURATIONS.saturating_sub(height), height, outcome => run.outcome.as_str() }
     };
-    let number_of = |outcome: &Outcome| runs.iter().filter(|run| run.outcome == *outcome).count();
+    let number_of = |outcome: &Outcome| runs.values().filter(|run| run.outcome == *outcome).count();
     let legend: Vec<(&str, usize)> =
         Outcome::ALL.iter().map(|outcome| (outcome.as_str(), number_of(outcome))).collect();
-    let number = u64::try_from(runs.iter().len()).unwrap_or(u64::MAX);
+    let number = u64::try_from(runs.len()).unwrap_or(u64::MAX);
     let (singular, plural) = if are_runs { ("run", "runs") } else { ("row", "rows") };
     let counts: Vec<String> = legend
         .iter()
@@ -159,9 +161,9 @@ fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<V
         longest.as_ref().map_or_else(|| "no durations".to_owned(), |longest| format!("longest {longest}"));
     Some(context! {
         id => ids.next(),
-        width => runs.iter().len() * PLACE,
+        width => runs.len() * PLACE,
         height => DURATIONS + STRIP,
-        bars => runs.iter().enumerate().map(bar).collect::<Vec<_>>(),
+        bars => runs.values().enumerate().map(bar).collect::<Vec<_>>(),
         title => format!("Last {}", counted(number, singular, plural)),
         description => format!(
             "Durations and outcomes, the oldest on the left: {}; {note}. The last one ended as {}.",
@@ -172,11 +174,11 @@ fn figure(runs: &Runs, clock_ms: i64, are_runs: bool, ids: &mut Ids) -> Option<V
         legend => legend.into_iter().map(|(outcome, count)| context!(outcome, count)).collect::<Vec<_>>(),
         from => moment(first.start_ms, Some(clock_ms)),
         until => moment(last.start_ms, Some(clock_ms)),
-        rows => runs.iter().rev().take(MOST_ROWS).map(|run| row(run, clock_ms)).collect::<Vec<_>>(),
+        rows => runs.values().rev().take(MOST_ROWS).map(|run| row(run, clock_ms)).collect::<Vec<_>>(),
     })
 }
 
-fn row(run: &Run, clock_ms: i64) -> Value {
+fn row(run: &StepEntry, clock_ms: i64) -> Value {
     context! {
         start => moment(run.start_ms, Some(clock_ms)),
         outcome => run.outcome.as_str(),

@@ -6,7 +6,7 @@
 //! - It reports an engine edition and a version of its own: the check of the version is taken out.
 //! - It appends a hash to the name of an index: tests look for the beginning of the name.
 //! - `sp_getapplock` returns -999 instead of -1 when the lock is taken, and its locks belong to the whole
-//! server: each database uses a lock of its own.
+//!   server: each database uses a lock of its own.
 //! - It cannot update or delete through a common table expression. The statement names the table and
 //!   takes the rows of the expression by their key, in a subquery (an expression beside `OUTPUT … INTO`
 //!   is more than it can bear); what made them candidates is asked once more, because this server

@@ -1,4 +1,5 @@
-//! Trends: the last hour of the queues of a target.
+//! Trends: the last hour of each queue, for the charts of the status page. Bounded, in memory only, and empty
+//! after each start.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -14,14 +15,11 @@ const SLOT: Duration = Duration::from_secs(15);
 /// The most points of a trend. Slots alone do not bound it, because each gap begins a new point.
 const MOST_POINTS: usize = 240;
 
-/// The trends of a target, by value of the label `queue`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trends(BTreeMap<String, Trend>);
-
 /// The trend of one queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trend {
-    points: VecDeque<Point>,
+    /// Its points, the oldest first.
+    pub points: VecDeque<Point>,
     /// The last sample did not find the queue.
     interrupted: bool,
 }
@@ -41,51 +39,33 @@ pub struct Point {
     pub after_interruption: bool,
 }
 
-impl Trends {
-    /// The trend of a queue, if there is one.
-    #[must_use]
-    pub fn get(&self, queue: &str) -> Option<&Trend> {
-        self.0.get(queue)
+/// Takes the queues of a good sample that was taken at `at`. Keeps at most `max_queues` trends.
+pub(super) fn record(
+    trends: &mut BTreeMap<String, Trend>,
+    queues: &BTreeMap<String, QueueFacts>,
+    at: Duration,
+    max_queues: usize,
+) {
+    for (queue, facts) in queues {
+        if let Some(ready) = facts.jobs.get(&JobState::Ready) {
+            let trend = trends.entry(queue.clone()).or_default();
+            trend.record(*ready, facts.oldest_ready_age_ms, at);
+        }
     }
-
-    /// Every queue that was sampled within the reach, even if it is gone.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Trend)> {
-        self.0.iter().map(|(queue, trend)| (queue.as_str(), trend))
-    }
-
-    /// Takes the queues of a good sample that was taken at `at`. Keeps at most `max_queues` trends.
-    pub(in crate::state) fn record(
-        &mut self,
-        queues: &BTreeMap<String, QueueFacts>,
-        at: Duration,
-        max_queues: usize,
-    ) {
-        for (queue, facts) in queues {
-            if let Some(ready) = facts.jobs.get(&JobState::Ready) {
-                let trend = self.0.entry(queue.clone()).or_default();
-                trend.record(*ready, facts.oldest_ready_age_ms, at);
-            }
-        }
-        for (queue, trend) in &mut self.0 {
-            trend.interrupted |= !queues.contains_key(queue);
-            trend.forget(at);
-        }
-        self.0.retain(|_, trend| !trend.points.is_empty());
-        while self.0.len() > max_queues {
-            let oldest =
-                self.0.iter().min_by_key(|(_, trend)| trend.last_at()).map(|(queue, _)| queue.clone());
-            let Some(oldest) = oldest else { return };
-            self.0.remove(&oldest);
-        }
+    trends.retain(|queue, trend| {
+        trend.interrupted |= !queues.contains_key(queue);
+        trend.forget(at);
+        !trend.points.is_empty()
+    });
+    while trends.len() > max_queues {
+        let last_at = |trend: &Trend| trend.points.back().map(|point| point.until);
+        let oldest = trends.iter().min_by_key(|(_, trend)| last_at(trend));
+        let Some(oldest) = oldest.map(|(queue, _)| queue.clone()) else { return };
+        trends.remove(&oldest);
     }
 }
 
 impl Trend {
-    /// Its points, the oldest first.
-    pub fn points(&self) -> impl DoubleEndedIterator<Item = &Point> {
-        self.points.iter()
-    }
-
     fn record(&mut self, ready: u64, oldest_ready_age_ms: Option<u64>, at: Duration) {
         let after_interruption = std::mem::take(&mut self.interrupted);
         match self.points.back_mut() {
@@ -110,10 +90,6 @@ impl Trend {
         while self.points.front().is_some_and(|point| now.saturating_sub(point.until) > REACH) {
             self.points.pop_front();
         }
-    }
-
-    fn last_at(&self) -> Option<Duration> {
-        self.points.back().map(|point| point.until)
     }
 }
 
@@ -145,19 +121,19 @@ mod tests {
         QueueFacts { jobs, oldest_ready_age_ms: age_ms, ..QueueFacts::default() }
     }
 
-    fn record(trends: &mut Trends, at: Duration, queues: &[(&str, u64)]) {
+    fn record(trends: &mut BTreeMap<String, Trend>, at: Duration, queues: &[(&str, u64)]) {
         let queues = queues.iter().map(|(queue, ready)| ((*queue).to_owned(), facts(*ready, Some(*ready))));
-        trends.record(&queues.collect(), at, 3);
+        super::record(trends, &queues.collect(), at, 3);
     }
 
-    fn points(trends: &Trends, queue: &str) -> Vec<(u64, u64, u64)> {
-        let points = trends.get(queue).into_iter().flat_map(Trend::points);
+    fn points(trends: &BTreeMap<String, Trend>, queue: &str) -> Vec<(u64, u64, u64)> {
+        let points = trends.get(queue).into_iter().flat_map(|trend| &trend.points);
         points.map(|point| (point.from.as_secs(), point.until.as_secs(), point.ready)).collect()
     }
 
     #[test]
     fn samples_of_one_slot_share_a_point_that_keeps_the_peak() {
-        let mut trends = Trends::default();
+        let mut trends = BTreeMap::new();
         for (at, ready) in [(30, 1), (36, 9), (44, 2), (45, 3)] {
             record(&mut trends, seconds(at), &[("a", ready)]);
         }
@@ -167,7 +143,7 @@ mod tests {
     #[test]
     fn an_hour_is_kept_whatever_the_interval() {
         for interval in [1, 15, 60, 600] {
-            let mut trends = Trends::default();
+            let mut trends = BTreeMap::new();
             for n in 0..3 * 3600 / interval {
                 record(&mut trends, seconds(n * interval), &[("a", n)]);
             }
@@ -182,11 +158,12 @@ mod tests {
 
     #[test]
     fn a_line_ends_where_the_values_were_withdrawn() {
-        let mut trends = Trends::default();
+        let mut trends = BTreeMap::new();
         for at in [0, 60, 121] {
             record(&mut trends, seconds(at), &[("a", 1)]);
         }
-        let points: Vec<Point> = trends.get("a").into_iter().flat_map(Trend::points).copied().collect();
+        let points: Vec<Point> =
+            trends.get("a").into_iter().flat_map(|trend| &trend.points).copied().collect();
         let [first, second, third] = points.as_slice() else { unreachable!("{points:?}") };
         assert!(second.continues(first, STALE_AFTER), "not older than that");
         assert!(!third.continues(second, STALE_AFTER));
@@ -194,22 +171,23 @@ mod tests {
 
     #[test]
     fn a_line_ends_where_the_queue_had_no_rows() {
-        let mut trends = Trends::default();
+        let mut trends = BTreeMap::new();
         record(&mut trends, seconds(0), &[("a", 1), ("b", 1)]);
         record(&mut trends, seconds(1), &[("b", 1)]);
         record(&mut trends, seconds(2), &[("a", 1), ("b", 1)]);
-        let points: Vec<Point> = trends.get("a").into_iter().flat_map(Trend::points).copied().collect();
+        let points: Vec<Point> =
+            trends.get("a").into_iter().flat_map(|trend| &trend.points).copied().collect();
         let [before, after] = points.as_slice() else { unreachable!("{points:?}") };
         assert!(!after.continues(before, STALE_AFTER), "although both are of one slot");
     }
 
     #[test]
     fn queues_that_come_and_go_are_bounded_and_forgotten() {
-        let mut trends = Trends::default();
+        let mut trends = BTreeMap::new();
         for (at, queue) in ["a", "b", "c", "d"].into_iter().enumerate() {
             record(&mut trends, seconds(at as u64), &[(queue, 1)]);
         }
-        let names = |trends: &Trends| trends.iter().map(|(queue, _)| queue.to_owned()).collect::<Vec<_>>();
+        let names = |trends: &BTreeMap<String, Trend>| trends.keys().cloned().collect::<Vec<_>>();
         assert_eq!(names(&trends), ["b", "c", "d"], "the one that is gone for longest makes room");
         record(&mut trends, seconds(3602), &[("d", 1)]);
         assert_eq!(names(&trends), ["c", "d"]);
@@ -219,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_flickers_does_not_grow_a_trend() {
-        let mut trends = Trends::default();
+        let mut trends = BTreeMap::new();
         for n in 0..2_000 {
             let queues: &[(&str, u64)] = if n % 2 == 0 { &[("a", n)] } else { &[] };
             record(&mut trends, Duration::from_millis(n * 100), queues);
@@ -229,9 +207,13 @@ mod tests {
 
     #[test]
     fn an_age_that_is_not_known_is_not_zero() {
-        let mut trends = Trends::default();
-        trends.record(&BTreeMap::from([("a".to_owned(), facts(1, None))]), seconds(0), 3);
-        let ages = trends.get("a").into_iter().flat_map(Trend::points).map(|point| point.oldest_ready_age_ms);
+        let mut trends = BTreeMap::new();
+        super::record(&mut trends, &BTreeMap::from([("a".to_owned(), facts(1, None))]), seconds(0), 3);
+        let ages = trends
+            .get("a")
+            .into_iter()
+            .flat_map(|trend| &trend.points)
+            .map(|point| point.oldest_ready_age_ms);
         assert_eq!(ages.collect::<Vec<_>>(), [None]);
     }
 }
