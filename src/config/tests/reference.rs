@@ -117,7 +117,9 @@ fn reference() -> String {
             .lines()
             .filter(|line| {
                 let key = line.split(':').next().unwrap();
-                definition(&schema, &format!("{kind:?}Form"))["properties"].get(key).is_some()
+                // The id of a queue is of no use without a lease.
+                (kind != TargetKind::Queue || key != "id")
+                    && definition(&schema, &format!("{kind:?}Form"))["properties"].get(key).is_some()
             })
             .collect();
         let target = format!("name: n, {}", wanted.join(", "));
