@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::discovery::{self, PROBE, SERVICE_DISCOVERY};
 use super::response::{HTML, method_not_allowed, plain, reply};
-use super::security::{Security, Settings};
+use super::security::Security;
 use super::{Format, Page, Pages, Reloaded, negotiate, page};
 
 /// The number of pages that are rendered at the same time; more requests wait. Rendering and compressing
@@ -31,21 +31,10 @@ const RELOAD: &str = "/-/reload";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TelemetryPath(String);
 
-/// Why a text is not a [`TelemetryPath`].
+/// A text that is not a [`TelemetryPath`], and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TelemetryPathError {
-    /// It is not an absolute path.
-    #[error("telemetry path `{0}` does not begin with `/`: write it as in /metrics")]
-    NotAbsolute(String),
-    /// It has a character that cannot be part of a path.
-    #[error("telemetry path `{0}` contains a character other than letters, digits and -._~/")]
-    Character(String),
-    /// It is the path of another page, or starts with `/-/`.
-    #[error(
-        "telemetry path `{0}` is taken: /config, /probe, /sd and paths that begin with /-/ are other pages"
-    )]
-    Reserved(String),
-}
+#[error("telemetry path `{0}` {1}")]
+pub struct TelemetryPathError(String, &'static str);
 
 impl TelemetryPath {
     /// The path as it appears in a request.
@@ -71,18 +60,20 @@ impl FromStr for TelemetryPath {
     type Err = TelemetryPathError;
 
     fn from_str(path: &str) -> Result<Self, Self::Err> {
-        if !path.starts_with('/') {
-            return Err(TelemetryPathError::NotAbsolute(path.to_owned()));
-        }
-        // Only what needs no percent-encoding: requests are compared as they come.
-        if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
-            return Err(TelemetryPathError::Character(path.to_owned()));
-        }
-        let taken = [PROBE, SERVICE_DISCOVERY, page::CONFIG];
-        if path == "/-" || path.starts_with("/-/") || taken.contains(&path) {
-            return Err(TelemetryPathError::Reserved(path.to_owned()));
-        }
-        Ok(Self(path.to_owned()))
+        let problem = if !path.starts_with('/') {
+            "does not begin with `/`: write it as in /metrics"
+        } else if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
+            // Only what needs no percent-encoding: requests are compared as they come.
+            "contains a character other than letters, digits and -._~/"
+        } else if path == "/-"
+            || path.starts_with("/-/")
+            || [PROBE, SERVICE_DISCOVERY, page::CONFIG].contains(&path)
+        {
+            "is taken: /config, /probe, /sd and paths that begin with /-/ are other pages"
+        } else {
+            return Ok(Self(path.to_owned()));
+        };
+        Err(TelemetryPathError(path.to_owned(), problem))
     }
 }
 
@@ -103,9 +94,13 @@ impl Site {
     pub(super) async fn respond(&self, head: request::Parts) -> Response<Bytes> {
         let path = head.uri.path();
         let settings = self.security.settings().await;
-        let mut response = if !within_limit(&settings) {
+        let mut response = if settings.limiter.as_ref().is_some_and(|limiter| !limiter.admits(Instant::now()))
+        {
             plain(StatusCode::TOO_MANY_REQUESTS, "too many requests\n")
-        } else if !admits(&settings, &head.headers).await {
+        } else if let Some(auth) = &settings.auth
+            // The probes are no exception, as in Prometheus.
+            && !auth.admits(&head.headers).await
+        {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "unauthorized\n");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
             refusal
@@ -125,7 +120,7 @@ impl Site {
                 PROBE => self.probe(&head).await,
                 SERVICE_DISCOVERY => {
                     let scheme = if settings.tls.is_some() { "https" } else { "http" };
-                    discovery::list(&head, scheme, self.pages.sources())
+                    discovery::list(&head, scheme, &self.pages.sources())
                 }
                 page::CONFIG => self.page(Page::Configuration, &head.headers).await,
                 _ => self.page(Page::Overview, &head.headers).await,
@@ -252,18 +247,6 @@ impl Site {
                 None
             }
         }
-    }
-}
-
-fn within_limit(settings: &Settings) -> bool {
-    settings.limiter.as_ref().is_none_or(|limiter| limiter.admits(Instant::now()))
-}
-
-/// Whether the client may see the pages; the probes are no exception, as in Prometheus.
-async fn admits(settings: &Settings, headers: &HeaderMap) -> bool {
-    match &settings.auth {
-        Some(auth) => auth.admits(headers).await,
-        None => true,
     }
 }
 

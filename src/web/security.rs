@@ -36,10 +36,10 @@ impl Settings {
 
     /// The settings of a changed configuration. Verified logins and counted requests carry over where
     /// the configuration still says the same about them.
-    fn replacing(before: &Self, config: WebConfig) -> io::Result<Self> {
+    fn replacing(before: &Self, mut config: WebConfig) -> io::Result<Self> {
         let auth = match &before.auth {
-            Some(auth) => auth.with_users(&config.users),
-            None => BasicAuth::new(&config.users)?,
+            Some(auth) => auth.with_users(std::mem::take(&mut config.users)),
+            None => BasicAuth::new(std::mem::take(&mut config.users))?,
         };
         let mut settings = Self::new(config, auth);
         if let (Some(limiter), Some(old)) = (&mut settings.limiter, &before.limiter)
@@ -91,11 +91,11 @@ impl Security {
 
     /// [`Security::following`] with another interval between checks, for tests.
     pub(super) fn new(
-        config: WebConfig,
+        mut config: WebConfig,
         file: Option<WebConfigFile>,
         check_interval: Duration,
     ) -> io::Result<Self> {
-        let auth = BasicAuth::new(&config.users)?;
+        let auth = BasicAuth::new(std::mem::take(&mut config.users))?;
         Ok(Self::with_auth(config, auth, file, check_interval))
     }
 
