@@ -27,6 +27,9 @@ const HEALTHY: &str = "/-/healthy";
 const READY: &str = "/-/ready";
 const RELOAD: &str = "/-/reload";
 
+/// All paths but that of the metrics.
+const ROUTES: [&str; 7] = [HEALTHY, READY, RELOAD, PROBE, SERVICE_DISCOVERY, page::CONFIG, "/"];
+
 /// The path of the metrics page: absolute, and not that of another route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TelemetryPath(String);
@@ -81,7 +84,7 @@ impl FromStr for TelemetryPath {
 pub(super) struct Site {
     pages: Arc<dyn Pages>,
     telemetry_path: TelemetryPath,
-    security: Security,
+    pub(super) security: Security,
     renders: Arc<Semaphore>,
 }
 
@@ -104,9 +107,8 @@ impl Site {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "unauthorized\n");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
             refusal
-        } else if !self.is_route(path) {
-            let hint = format!("not found: the metrics are at {}\n", self.telemetry_path);
-            plain(StatusCode::NOT_FOUND, hint)
+        } else if path != self.telemetry_path.as_str() && !ROUTES.contains(&path) {
+            plain(StatusCode::NOT_FOUND, format!("not found: the metrics are at {}\n", self.telemetry_path))
         } else if path == RELOAD {
             self.reload(&head.method).await
         } else if head.method != Method::GET && head.method != Method::HEAD {
@@ -116,8 +118,16 @@ impl Site {
         } else {
             match path {
                 HEALTHY => plain(StatusCode::OK, "healthy\n"),
-                READY => self.ready(),
-                PROBE => self.probe(&head).await,
+                READY => match self.pages.ready() {
+                    Ok(()) => plain(StatusCode::OK, "ready\n"),
+                    Err(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, reason + "\n"),
+                },
+                PROBE => match discovery::probed_source(&head, &self.pages.sources()) {
+                    Ok(source) => {
+                        self.metrics(&head.headers, move |pages, format| pages.probe(&source, format)).await
+                    }
+                    Err((status, hint)) => plain(status, hint),
+                },
                 SERVICE_DISCOVERY => {
                     let scheme = if settings.tls.is_some() { "https" } else { "http" };
                     discovery::list(&head, scheme, &self.pages.sources())
@@ -140,20 +150,6 @@ impl Site {
         response
     }
 
-    fn is_route(&self, path: &str) -> bool {
-        path == self.telemetry_path.as_str()
-            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | page::CONFIG | "/")
-    }
-
-    async fn probe(&self, head: &request::Parts) -> Response<Bytes> {
-        match discovery::probed_source(head, &self.pages.sources()) {
-            Ok(source) => {
-                self.metrics(&head.headers, move |pages, format| pages.probe(&source, format)).await
-            }
-            Err((status, hint)) => plain(status, hint),
-        }
-    }
-
     /// Metrics, in the format and the compression that the client accepts.
     async fn metrics(
         &self,
@@ -168,13 +164,6 @@ impl Site {
         };
         response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
         response
-    }
-
-    fn ready(&self) -> Response<Bytes> {
-        match self.pages.ready() {
-            Ok(()) => plain(StatusCode::OK, "ready\n"),
-            Err(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, reason + "\n"),
-        }
     }
 
     /// As in Prometheus: POST or PUT, and forbidden unless a flag allows it.
