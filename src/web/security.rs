@@ -43,7 +43,7 @@ impl Settings {
         };
         let mut settings = Self::new(config, auth);
         if let (Some(limiter), Some(old)) = (&mut settings.limiter, &before.limiter)
-            && limiter.limit() == old.limit()
+            && limiter.limit == old.limit
         {
             limiter.carry_over(old);
         }
@@ -68,16 +68,8 @@ struct Watched {
 }
 
 impl Security {
-    /// Settings that never change.
-    ///
-    /// # Errors
-    ///
-    /// When the system has no random numbers for logins.
-    pub fn fixed(config: WebConfig) -> io::Result<Self> {
-        Self::new(config, None, CHECK_INTERVAL)
-    }
-
-    /// Settings that follow a file; `config` is its content when it was opened.
+    /// The settings of `config`. They follow `file`, whose content this was when it was opened, or never
+    /// change without one.
     ///
     /// A change applies to the first connection or request at least a second later. A mistake in the
     /// file is logged once, and the settings before it stay in force.
@@ -85,21 +77,12 @@ impl Security {
     /// # Errors
     ///
     /// When the system has no random numbers for logins.
-    pub fn following(file: WebConfigFile, config: WebConfig) -> io::Result<Self> {
-        Self::new(config, Some(file), CHECK_INTERVAL)
-    }
-
-    /// [`Security::following`] with another interval between checks, for tests.
-    pub(super) fn new(
-        mut config: WebConfig,
-        file: Option<WebConfigFile>,
-        check_interval: Duration,
-    ) -> io::Result<Self> {
+    pub fn new(mut config: WebConfig, file: Option<WebConfigFile>) -> io::Result<Self> {
         let auth = BasicAuth::new(std::mem::take(&mut config.users))?;
-        Ok(Self::with_auth(config, auth, file, check_interval))
+        Ok(Self::with_auth(config, auth, file, CHECK_INTERVAL))
     }
 
-    /// [`Security::new`] with another login check, for tests.
+    /// [`Security::new`] with another login check and interval between checks of the file, for tests.
     pub(super) fn with_auth(
         config: WebConfig,
         auth: Option<BasicAuth>,

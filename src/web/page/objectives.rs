@@ -42,7 +42,7 @@ pub(super) fn problems(
         let (what, context, remedy) = measured.exceeded(objective.key, &shown(number))?;
         let what = format!("{what}; the objective is at most {}.{context}", shown(limit));
         let severity = if objective.pages { Severity::Problem } else { Severity::Notice };
-        Some(Problem::new(severity, subject, what).remedy(remedy))
+        Some(Problem::new(severity, subject, what, remedy))
     };
     objectives.filter_map(problem).collect()
 }

@@ -38,12 +38,9 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(severity: Severity, subject: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { severity, subject: subject.into(), what: what.into(), detail: None, remedy: String::new() }
-    }
-
-    pub(super) fn remedy(self, remedy: impl Into<String>) -> Self {
-        Self { remedy: remedy.into(), ..self }
+    pub(super) fn new(severity: Severity, subject: &str, what: impl Into<String>, remedy: &str) -> Self {
+        let (subject, remedy) = (subject.to_owned(), remedy.to_owned());
+        Self { severity, subject, what: what.into(), detail: None, remedy }
     }
 }
 
@@ -79,9 +76,7 @@ fn of_exporter(state: &State) -> Vec<Problem> {
         ),
     ];
     let failing = conditions.into_iter().filter(|(fails, ..)| *fails);
-    failing
-        .map(|(_, what, remedy)| Problem::new(Severity::Notice, "this exporter", what).remedy(remedy))
-        .collect()
+    failing.map(|(_, what, remedy)| Problem::new(Severity::Notice, "this exporter", what, remedy)).collect()
 }
 
 fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Problem> {
@@ -134,7 +129,7 @@ fn of_queue(subject: &str, facts: &QueueFacts) -> Vec<Problem> {
     let found = conditions.into_iter().filter(|(rows, ..)| *rows > 0);
     let problem = |(rows, [singular, plural], what, remedy): (u64, [&str; 2], &str, &str)| {
         let what = format!("{} {what}", counted(rows, singular, plural));
-        Problem::new(Severity::Notice, subject, what).remedy(remedy)
+        Problem::new(Severity::Notice, subject, what, remedy)
     };
     found.map(problem).collect()
 }
@@ -152,9 +147,8 @@ fn failing_steps(subject: &str, log: &RunLogState, now_ms: i64) -> Vec<Problem> 
             |at_ms| format!("the last success was {}", ago(at_ms)),
         );
         let what = format!("The step {} failed {}, and {success}.", visible(name), ago(error_ms));
-        problems.push(Problem::new(Severity::Problem, subject, what).remedy(
-            "Read the message in the newest row of the step. It is in the log table; the exporter does not read it.",
-        ));
+        let remedy = "Read the message in the newest row of the step. It is in the log table; the exporter does not read it.";
+        problems.push(Problem::new(Severity::Problem, subject, what, remedy));
     }
     problems
 }
