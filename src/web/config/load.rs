@@ -70,20 +70,14 @@ fn user(checker: &mut Checker<'_>, name: Spanned<String>, hash: Spanned<Secret>)
         return None;
     }
     // The value may be the password itself, so it is not shown.
-    match hash.value.expose().parse::<HashParts>() {
-        Ok(parts) if COSTS.contains(&parts.get_cost()) => Some((name.value, hash.value)),
+    let message = match hash.value.expose().parse::<HashParts>() {
+        Ok(parts) if COSTS.contains(&parts.get_cost()) => return Some((name.value, hash.value)),
         Ok(parts) => {
             let (least, most) = (COSTS.start(), COSTS.end());
-            let message = format!("a bcrypt cost is between {least} and {most}, not {}", parts.get_cost());
-            checker.report(hash.location(), message);
-            None
+            format!("a bcrypt cost is between {least} and {most}, not {}", parts.get_cost())
         }
-        Err(_) => {
-            checker.report(
-                hash.location(),
-                "is not a bcrypt hash; make one with `htpasswd -nBC 10 \"\" | tr -d ':\\n'`",
-            );
-            None
-        }
-    }
+        Err(_) => "is not a bcrypt hash; make one with `htpasswd -nBC 10 \"\" | tr -d ':\\n'`".to_owned(),
+    };
+    checker.report(hash.location(), message);
+    None
 }
