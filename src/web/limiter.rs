@@ -20,12 +20,6 @@ impl Limiter {
         Self { limit, busy_until: Mutex::new(Instant::now()) }
     }
 
-    /// Takes over the state of another limiter with the same limit.
-    pub(super) fn carry_over(&mut self, other: &Self) {
-        let theirs = *other.busy_until.lock().unwrap_or_else(PoisonError::into_inner);
-        *self.busy_until.get_mut().unwrap_or_else(PoisonError::into_inner) = theirs;
-    }
-
     /// Whether to answer a request that arrives at `now`.
     pub(super) fn admits(&self, now: Instant) -> bool {
         let mut busy_until = self.busy_until.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,12 +26,17 @@ pub(super) struct Settings {
     /// Headers added to every response.
     pub(super) headers: HeaderMap,
     /// Limits the rate of requests.
-    pub(super) limiter: Option<Limiter>,
+    pub(super) limiter: Option<Arc<Limiter>>,
 }
 
 impl Settings {
     fn new(config: WebConfig, auth: Option<BasicAuth>) -> Self {
-        Self { tls: config.tls, auth, headers: config.headers, limiter: config.rate_limit.map(Limiter::new) }
+        Self {
+            tls: config.tls,
+            auth,
+            headers: config.headers,
+            limiter: config.rate_limit.map(Limiter::new).map(Arc::new),
+        }
     }
 
     /// The settings of a changed configuration. Verified logins and counted requests carry over where
@@ -41,13 +46,9 @@ impl Settings {
             Some(auth) => auth.with_users(std::mem::take(&mut config.users)),
             None => BasicAuth::new(std::mem::take(&mut config.users))?,
         };
-        let mut settings = Self::new(config, auth);
-        if let (Some(limiter), Some(old)) = (&mut settings.limiter, &before.limiter)
-            && limiter.limit == old.limit
-        {
-            limiter.carry_over(old);
-        }
-        Ok(settings)
+        let kept = before.limiter.clone().filter(|limiter| config.rate_limit == Some(limiter.limit));
+        let settings = Self::new(config, auth);
+        Ok(Self { limiter: kept.or(settings.limiter), ..settings })
     }
 }
 
@@ -127,7 +128,7 @@ impl Shared {
     fn check(&self, mut watched: OwnedMutexGuard<Watched>) {
         let changed = watched.file.reread();
         watched.checked = Instant::now();
-        let file = watched.file.path().display();
+        let file = watched.file.path.display();
         match changed {
             None => {}
             Some(Err(error)) => {
