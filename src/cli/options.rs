@@ -88,9 +88,9 @@ impl WebConfigOptions {
         Ok(match &self.web_config_file {
             Some(file) => {
                 let (file, config) = WebConfigFile::open(file, &Environment::process())?;
-                Security::following(file, config)?
+                Security::new(config, Some(file))?
             }
-            None => Security::fixed(WebConfig::default())?,
+            None => Security::new(WebConfig::default(), None)?,
         })
     }
 }

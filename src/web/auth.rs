@@ -12,7 +12,6 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::header::{self, HeaderMap};
 use tokio::sync::Semaphore;
 
-use super::config::WebUser;
 use crate::secret::Secret;
 
 /// The number of passwords that are verified at the same time; more logins wait. bcrypt is meant to cost
@@ -30,6 +29,7 @@ type Verify = dyn Fn(&[u8], &str) -> bool + Send + Sync;
 type Fingerprint = [u8; 32];
 
 /// The users, and their verified logins.
+#[derive(Clone)]
 pub(super) struct BasicAuth {
     users: BTreeMap<String, Secret>,
     /// Random, so that nobody else can compute a fingerprint or predict a decoy.
@@ -43,25 +43,19 @@ pub(super) struct BasicAuth {
 #[derive(Default)]
 struct Verified(Mutex<VecDeque<Fingerprint>>);
 
-/// A name and a password, as a client sent them.
-struct Login {
-    user: String,
-    password: Vec<u8>,
-}
-
 impl BasicAuth {
     /// Admits only these users; `None` when there are none, and no login is needed.
     ///
     /// # Errors
     ///
     /// When the system has no random numbers.
-    pub(super) fn new(users: &[WebUser]) -> io::Result<Option<Self>> {
+    pub(super) fn new(users: BTreeMap<String, Secret>) -> io::Result<Option<Self>> {
         Self::with_verifier(users, |password, hash| bcrypt::verify(password, hash).unwrap_or(false))
     }
 
     /// [`BasicAuth::new`] with another verifier, for tests.
     pub(super) fn with_verifier(
-        users: &[WebUser],
+        users: BTreeMap<String, Secret>,
         verify: impl Fn(&[u8], &str) -> bool + Send + Sync + 'static,
     ) -> io::Result<Option<Self>> {
         if users.is_empty() {
@@ -70,7 +64,7 @@ impl BasicAuth {
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
             .map_err(|_| io::Error::other("the system has no random numbers for basic authentication"))?;
         Ok(Some(Self {
-            users: by_name(users),
+            users,
             key,
             verified: Arc::default(),
             turns: Arc::new(Semaphore::new(CONCURRENT_VERIFICATIONS)),
@@ -80,24 +74,18 @@ impl BasicAuth {
 
     /// Replaces the users. Verified logins stay verified for users whose hash is unchanged, and
     /// verifications still share one limit.
-    pub(super) fn with_users(&self, users: &[WebUser]) -> Option<Self> {
-        (!users.is_empty()).then(|| Self {
-            users: by_name(users),
-            key: self.key.clone(),
-            verified: Arc::clone(&self.verified),
-            turns: Arc::clone(&self.turns),
-            verify: Arc::clone(&self.verify),
-        })
+    pub(super) fn with_users(&self, users: BTreeMap<String, Secret>) -> Option<Self> {
+        (!users.is_empty()).then(|| Self { users, ..self.clone() })
     }
 
     /// Whether the headers of a request contain the login of a user.
     pub(super) async fn admits(&self, headers: &HeaderMap) -> bool {
-        let Some(login) = login(headers) else { return false };
+        let Some((user, password)) = login(headers) else { return false };
         // An unknown name is verified against the hash of some user, so that the time of a response does
         // not reveal who exists.
-        let known = self.users.get(&login.user);
-        let Some(hash) = known.or_else(|| self.decoy(&login.user)) else { return false };
-        let fingerprint = self.fingerprint(&login, hash);
+        let known = self.users.get(&user);
+        let Some(hash) = known.or_else(|| self.decoy(&user)) else { return false };
+        let fingerprint = self.tag(&[b"login", user.as_bytes(), hash.expose().as_bytes(), &password]);
         let is_known = known.is_some();
         // A removed user may still be remembered, hence `is_known`.
         if is_known && self.verified.has(&fingerprint) {
@@ -114,7 +102,7 @@ impl BasicAuth {
         let task = tokio::task::spawn_blocking(move || {
             // Released last, so that the next in turn finds what was remembered.
             let _permit = permit;
-            let admitted = verify(&login.password, hash.expose()) && is_known;
+            let admitted = verify(&password, hash.expose()) && is_known;
             if admitted {
                 verified.remember(fingerprint);
             }
@@ -134,10 +122,6 @@ impl BasicAuth {
         self.users.values().nth(number.checked_rem(self.users.len())?)
     }
 
-    fn fingerprint(&self, login: &Login, hash: &Secret) -> Fingerprint {
-        self.tag(&[b"login", login.user.as_bytes(), hash.expose().as_bytes(), &login.password])
-    }
-
     fn tag(&self, parts: &[&[u8]]) -> Fingerprint {
         let mut context = hmac::Context::with_key(&self.key);
         for part in parts {
@@ -148,10 +132,6 @@ impl BasicAuth {
         // SHA-256 always has this length.
         context.sign().as_ref().try_into().unwrap_or_default()
     }
-}
-
-fn by_name(users: &[WebUser]) -> BTreeMap<String, Secret> {
-    users.iter().map(|user| (user.name.clone(), user.hash.clone())).collect()
 }
 
 impl Verified {
@@ -177,8 +157,8 @@ impl fmt::Debug for BasicAuth {
     }
 }
 
-/// The login in the headers, if it is valid.
-fn login(headers: &HeaderMap) -> Option<Login> {
+/// The name and the password in the headers, if they are valid.
+fn login(headers: &HeaderMap) -> Option<(String, Vec<u8>)> {
     let (scheme, encoded) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
@@ -187,7 +167,7 @@ fn login(headers: &HeaderMap) -> Option<Login> {
     let colon = user.iter().position(|byte| *byte == b':')?;
     let mut password = user.split_off(colon);
     password.remove(0);
-    Some(Login { user: String::from_utf8(user).ok()?, password })
+    Some((String::from_utf8(user).ok()?, password))
 }
 
 #[cfg(test)]
@@ -200,7 +180,7 @@ mod tests {
     fn read(value: &str) -> Option<(String, Vec<u8>)> {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
-        login(&headers).map(|login| (login.user, login.password))
+        login(&headers)
     }
 
     #[test]
@@ -228,8 +208,8 @@ mod tests {
 
     #[test]
     fn parts_do_not_run_into_each_other_and_keys_differ() {
-        let users = [WebUser { name: "a".to_owned(), hash: Secret::new("h") }];
-        let auth = || BasicAuth::with_verifier(&users, |_, _| true).unwrap().unwrap();
+        let users = BTreeMap::from([("a".to_owned(), Secret::new("h"))]);
+        let auth = || BasicAuth::with_verifier(users.clone(), |_, _| true).unwrap().unwrap();
         let one = auth();
         assert_eq!(one.tag(&[b"ab", b"c"]), one.tag(&[b"ab", b"c"]));
         assert_ne!(one.tag(&[b"ab", b"c"]), one.tag(&[b"a", b"bc"]));
@@ -238,8 +218,8 @@ mod tests {
 
     #[test]
     fn nothing_of_a_user_is_shown() {
-        let users = [WebUser { name: "prometheus".to_owned(), hash: Secret::new("$2y$hash") }];
-        let shown = format!("{:?}", BasicAuth::new(&users).unwrap());
+        let users = BTreeMap::from([("prometheus".to_owned(), Secret::new("$2y$hash"))]);
+        let shown = format!("{:?}", BasicAuth::new(users).unwrap());
         assert_eq!(shown, "Some(BasicAuth { users: 1, .. })");
     }
 }

@@ -1,7 +1,7 @@
 //! Listening sockets: the addresses of `--web.listen-address`.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::{TcpListener, lookup_host};
 
@@ -84,10 +84,9 @@ pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, BindError> {
     let mut listeners = Vec::new();
     for address in addresses {
         let bound = match parse(address)? {
-            (Host::All, port) => all_addresses(port).await,
-            (Host::Ip(ip), port) => TcpListener::bind((ip, port)).await.map(|listener| vec![listener]),
-            (Host::Name(name), port) => {
-                let found = lookup_host((name, port)).await;
+            (None, port) => all_addresses(port).await,
+            (Some(host), port) => {
+                let found = lookup_host((host, port)).await;
                 every_address(found.map_err(|source| BindError::unresolved(address, source))?).await
             }
         };
@@ -96,14 +95,8 @@ pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, BindError> {
     Ok(listeners)
 }
 
-#[derive(Debug, PartialEq)]
-enum Host<'a> {
-    All,
-    Ip(IpAddr),
-    Name(&'a str),
-}
-
-fn parse(address: &str) -> Result<(Host<'_>, u16), BindError> {
+/// The host of an address, `None` for all, and its port.
+fn parse(address: &str) -> Result<(Option<&str>, u16), BindError> {
     let wrong = |reason| BindError::Syntax { address: address.to_owned(), reason };
     if address.contains("://") {
         return Err(wrong("it is a URL"));
@@ -114,16 +107,15 @@ fn parse(address: &str) -> Result<(Host<'_>, u16), BindError> {
     }
     let port = port.parse().map_err(|_| wrong("the port is greater than 65535"))?;
     if host.is_empty() {
-        return Ok((Host::All, port));
+        return Ok((None, port));
     }
     if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        // The resolver understands more than literals, such as `fe80::1%eth0`.
-        return Ok((inner.parse().map_or(Host::Name(inner), |ip| Host::Ip(IpAddr::V6(ip))), port));
+        return Ok((Some(inner), port));
     }
     if host.contains(':') {
         return Err(wrong("an IPv6 address goes in brackets"));
     }
-    Ok((host.parse().map_or(Host::Name(host), |ip| Host::Ip(IpAddr::V4(ip))), port))
+    Ok((Some(host), port))
 }
 
 /// All IPv6 and IPv4 addresses, through one socket where the system allows that.
@@ -141,7 +133,7 @@ async fn all_addresses(port: u16) -> io::Result<Vec<TcpListener>> {
     Ok([six].into_iter().chain(four).collect())
 }
 
-/// All addresses of a host name; at least one must work. The others may belong to a family that this
+/// All addresses of a host; at least one must work. The others may belong to a family that this
 /// machine does not have: `localhost` often resolves to `::1` where IPv6 is switched off.
 async fn every_address(found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
@@ -181,11 +173,11 @@ mod tests {
     #[test]
     fn addresses_read_as_prometheus_writes_them() {
         for (address, expected) in [
-            (":10433", (Host::All, 10433)),
-            ("localhost:0", (Host::Name("localhost"), 0)),
-            ("0.0.0.0:80", (Host::Ip(Ipv4Addr::UNSPECIFIED.into()), 80)),
-            ("[::1]:80", (Host::Ip(Ipv6Addr::LOCALHOST.into()), 80)),
-            ("[fe80::1%eth0]:80", (Host::Name("fe80::1%eth0"), 80)),
+            (":10433", (None, 10433)),
+            ("localhost:0", (Some("localhost"), 0)),
+            ("0.0.0.0:80", (Some("0.0.0.0"), 80)),
+            ("[::1]:80", (Some("::1"), 80)),
+            ("[fe80::1%eth0]:80", (Some("fe80::1%eth0"), 80)),
         ] {
             assert_eq!(parse(address).unwrap(), expected, "{address}");
         }

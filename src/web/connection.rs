@@ -17,9 +17,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::connections::{Connection, ResponseBody};
+use super::connections::Connection;
 use super::routes::Site;
-use super::security::Security;
 use super::write_limit::WriteLimit;
 
 /// The maximum size of a request line together with its headers, in bytes; a longer head is answered
@@ -32,7 +31,6 @@ const MAX_STREAMS: u32 = 8;
 /// Serves connections; shared by all of them.
 pub(super) struct ConnectionHandler {
     pub(super) site: Arc<Site>,
-    pub(super) security: Security,
     /// See [`super::Options::head_timeout`].
     pub(super) head_timeout: Duration,
     /// See [`super::Options::write_timeout`].
@@ -66,7 +64,7 @@ impl ConnectionHandler {
     ) -> Result<(), EarlyEnd> {
         let served = tokio::select! {
             served = self.handshake(stream, &connection, watcher) => served,
-            () = connection.evicted() => Err(EarlyEnd::Evicted),
+            () = connection.evicted.cancelled() => Err(EarlyEnd::Evicted),
         };
         connection.close();
         served
@@ -82,7 +80,7 @@ impl ConnectionHandler {
         let _ = stream.set_nodelay(true);
         // Below TLS, so that the limit also covers the handshake and the closing alert.
         let stream = WriteLimit::new(stream, self.write_timeout);
-        let Some(tls) = self.security.settings().await.tls.clone() else {
+        let Some(tls) = self.site.security.settings().await.tls.clone() else {
             return self.http(stream, false, connection, watcher).await;
         };
         let handshake = tokio::time::timeout(self.head_timeout, TlsAcceptor::from(tls).accept(stream));
@@ -116,7 +114,16 @@ impl ConnectionHandler {
             .max_concurrent_streams(MAX_STREAMS)
             .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX));
         let builder = if is_http2 { builder.http2_only() } else { builder.http1_only() };
-        let service = service_fn(|request| answer(Arc::clone(&self.site), Arc::clone(connection), request));
+        // A request is answered without reading its body: hyper drains what arrived with the head, or else
+        // closes the connection after the response.
+        let service = service_fn(|request: Request<Incoming>| {
+            let (site, active) = (Arc::clone(&self.site), connection.begin_request());
+            async move {
+                let (head, _body) = request.into_parts();
+                let response = site.respond(head).await;
+                Ok::<_, Infallible>(response.map(|body| active.respond(body)))
+            }
+        });
         tokio::select! {
             served = watcher.watch(builder.serve_connection(TokioIo::new(stream), service)) => {
                 served.map_err(EarlyEnd::Http)
@@ -125,17 +132,4 @@ impl ConnectionHandler {
             () = connection.idle_for(self.head_timeout), if is_http2 => Err(EarlyEnd::Idle),
         }
     }
-}
-
-/// Answers a request without reading its body: hyper drains what arrived with the head, or else closes
-/// the connection after the response.
-async fn answer(
-    site: Arc<Site>,
-    connection: Arc<Connection>,
-    request: Request<Incoming>,
-) -> Result<hyper::Response<ResponseBody>, Infallible> {
-    let active = connection.begin_request();
-    let (head, _body) = request.into_parts();
-    let response = site.respond(head).await;
-    Ok(response.map(|body| active.respond(body)))
 }

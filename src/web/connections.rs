@@ -23,14 +23,16 @@ const CHUNK_BYTES: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     open: Mutex<Vec<Weak<Connection>>>,
-    became_idle: Arc<Notify>,
+    /// Notified when a connection becomes idle.
+    pub(super) became_idle: Arc<Notify>,
 }
 
 /// One open connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     activity: Mutex<Activity>,
-    evicted: CancellationToken,
+    /// Cancelled when the connection has to close in favour of another.
+    pub(super) evicted: CancellationToken,
     became_idle: Arc<Notify>,
 }
 
@@ -78,11 +80,6 @@ impl Connections {
         longest.evicted.cancel();
         None
     }
-
-    /// Resolves when a connection becomes idle.
-    pub(super) async fn became_idle(&self) {
-        self.became_idle.notified().await;
-    }
 }
 
 impl Connection {
@@ -98,11 +95,6 @@ impl Connection {
     /// Marks the connection as closed.
     pub(super) fn close(&self) {
         self.activity().closed = true;
-    }
-
-    /// Resolves when the connection has to close in favour of another.
-    pub(super) async fn evicted(&self) {
-        self.evicted.cancelled().await;
     }
 
     /// Resolves when the connection has been idle for `limit`.
@@ -215,9 +207,9 @@ mod tests {
         assert_eq!(connections.evict_idle(Duration::ZERO), None);
         assert!(!busy.evicted.is_cancelled(), "it is waiting for its response");
         drop(request);
-        connections.became_idle().await;
+        connections.became_idle.notified().await;
         assert_eq!(connections.evict_idle(Duration::ZERO), None);
-        busy.evicted().await;
+        busy.evicted.cancelled().await;
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,7 +10,7 @@ use hyper::body::Bytes;
 use hyper::header;
 use hyper::http::request;
 use hyper::{Response, StatusCode};
-use serde::Serialize;
+use serde_json::json;
 
 use super::response::{JSON, plain, reply};
 
@@ -18,23 +18,6 @@ use super::response::{JSON, plain, reply};
 pub(super) const PROBE: &str = "/probe";
 /// The path of the list of sources.
 pub(super) const SERVICE_DISCOVERY: &str = "/sd";
-
-/// An entry of the list: what to scrape, and with which labels.
-#[derive(Serialize)]
-struct TargetGroup {
-    targets: [String; 1],
-    labels: Labels,
-}
-
-#[derive(Serialize)]
-struct Labels {
-    #[serde(rename = "__scheme__")]
-    scheme: &'static str,
-    #[serde(rename = "__metrics_path__")]
-    path: &'static str,
-    #[serde(rename = "__param_target")]
-    target: String,
-}
 
 /// The source that a probe asks for.
 ///
@@ -56,21 +39,17 @@ pub(super) fn probed_source(
 }
 
 /// The list of sources, to be scraped with `scheme` from the address in the request.
-pub(super) fn list(head: &request::Parts, scheme: &'static str, sources: Vec<String>) -> Response<Bytes> {
+pub(super) fn list(head: &request::Parts, scheme: &'static str, sources: &[String]) -> Response<Bytes> {
     let Some(address) = address(head) else {
         let hint = "the request does not say how this exporter is reached: it has no Host header\n";
         return plain(StatusCode::BAD_REQUEST, hint);
     };
-    let group =
-        |target| TargetGroup { targets: [address.clone()], labels: Labels { scheme, path: PROBE, target } };
-    let groups: Vec<TargetGroup> = sources.into_iter().map(group).collect();
-    match serde_json::to_string(&groups) {
-        Ok(list) => reply(StatusCode::OK, JSON, list),
-        Err(error) => {
-            tracing::error!(%error, "cannot write the list of sources");
-            plain(StatusCode::INTERNAL_SERVER_ERROR, "the list could not be written\n")
-        }
-    }
+    let group = |target: &String| {
+        let labels = json!({ "__scheme__": scheme, "__metrics_path__": PROBE, "__param_target": target });
+        json!({ "targets": [address], "labels": labels })
+    };
+    let groups: serde_json::Value = sources.iter().map(group).collect();
+    reply(StatusCode::OK, JSON, groups.to_string())
 }
 
 /// The first value of `target` in a query.

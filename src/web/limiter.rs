@@ -9,7 +9,7 @@ use super::config::RateLimit;
 /// Admits a burst of requests, and then one per interval.
 #[derive(Debug)]
 pub(super) struct Limiter {
-    limit: RateLimit,
+    pub(super) limit: RateLimit,
     /// When the admitted requests would have finished, had each taken one interval; at most a whole
     /// burst ahead of now.
     busy_until: Mutex<Instant>,
@@ -18,16 +18,6 @@ pub(super) struct Limiter {
 impl Limiter {
     pub(super) fn new(limit: RateLimit) -> Self {
         Self { limit, busy_until: Mutex::new(Instant::now()) }
-    }
-
-    pub(super) const fn limit(&self) -> RateLimit {
-        self.limit
-    }
-
-    /// Takes over the state of another limiter with the same limit.
-    pub(super) fn carry_over(&mut self, other: &Self) {
-        let theirs = *other.busy_until.lock().unwrap_or_else(PoisonError::into_inner);
-        *self.busy_until.get_mut().unwrap_or_else(PoisonError::into_inner) = theirs;
     }
 
     /// Whether to answer a request that arrives at `now`.

@@ -35,30 +35,25 @@ pub(super) fn format(accept: &str) -> Format {
 
 /// The format for an entry of `Accept`, and whether the entry names it; otherwise it is a wildcard.
 fn offer(entry: &Entry<'_>) -> Option<(Format, bool)> {
-    let is = |name: &str| entry.value.eq_ignore_ascii_case(name);
-    if is("application/openmetrics-text") {
+    let version = entry.parameter("version");
+    let (format, fits) = match entry.value.to_ascii_lowercase().as_str() {
         // prometheus/common (expfmt.NegotiateAccept) accepts 1.0.0 and 0.0.1, and takes a missing version
         // for 0.0.1. The two do not differ in anything written here, so 1.0.0 answers all three.
-        return match entry.parameter("version") {
-            None | Some("1.0.0" | "0.0.1") => Some((Format::OpenMetrics, true)),
-            Some(_) => None,
-        };
-    }
-    if is("application/vnd.google.protobuf") {
+        "application/openmetrics-text" => {
+            (Format::OpenMetrics, matches!(version, None | Some("1.0.0" | "0.0.1")))
+        }
         // As in prometheus/common, both are required: without them the bytes are ambiguous.
-        let proto = entry.parameter("proto") == Some("io.prometheus.client.MetricFamily");
-        let delimited = entry.parameter("encoding") == Some("delimited");
-        return (proto && delimited).then_some((Format::Protobuf, true));
-    }
-    if is("text/plain") {
+        "application/vnd.google.protobuf" => {
+            let proto = entry.parameter("proto") == Some("io.prometheus.client.MetricFamily");
+            (Format::Protobuf, proto && entry.parameter("encoding") == Some("delimited"))
+        }
         // Prometheus 3 also offers text/plain;version=1.0.0, the format with UTF-8 names. It is not needed:
         // no name here has to be escaped in the older one.
-        return match entry.parameter("version") {
-            None | Some("0.0.4") => Some((Format::PrometheusText, true)),
-            Some(_) => None,
-        };
-    }
-    (is("text/*") || is("*/*")).then_some((Format::PrometheusText, false))
+        "text/plain" => (Format::PrometheusText, matches!(version, None | Some("0.0.4"))),
+        "text/*" | "*/*" => return Some((Format::PrometheusText, false)),
+        _ => return None,
+    };
+    fits.then_some((format, true))
 }
 
 /// Whether an `Accept-Encoding` header asks for gzip; an empty one counts as absent.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::discovery::{self, PROBE, SERVICE_DISCOVERY};
 use super::response::{HTML, method_not_allowed, plain, reply};
-use super::security::{Security, Settings};
+use super::security::Security;
 use super::{Format, Page, Pages, Reloaded, negotiate, page};
 
 /// The number of pages that are rendered at the same time; more requests wait. Rendering and compressing
@@ -27,25 +27,17 @@ const HEALTHY: &str = "/-/healthy";
 const READY: &str = "/-/ready";
 const RELOAD: &str = "/-/reload";
 
+/// All paths but that of the metrics.
+const ROUTES: [&str; 7] = [HEALTHY, READY, RELOAD, PROBE, SERVICE_DISCOVERY, page::CONFIG, "/"];
+
 /// The path of the metrics page: absolute, and not that of another route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TelemetryPath(String);
 
-/// Why a text is not a [`TelemetryPath`].
+/// A text that is not a [`TelemetryPath`], and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TelemetryPathError {
-    /// It is not an absolute path.
-    #[error("telemetry path `{0}` does not begin with `/`: write it as in /metrics")]
-    NotAbsolute(String),
-    /// It has a character that cannot be part of a path.
-    #[error("telemetry path `{0}` contains a character other than letters, digits and -._~/")]
-    Character(String),
-    /// It is the path of another page, or starts with `/-/`.
-    #[error(
-        "telemetry path `{0}` is taken: /config, /probe, /sd and paths that begin with /-/ are other pages"
-    )]
-    Reserved(String),
-}
+#[error("telemetry path `{0}` {1}")]
+pub struct TelemetryPathError(String, &'static str);
 
 impl TelemetryPath {
     /// The path as it appears in a request.
@@ -71,18 +63,20 @@ impl FromStr for TelemetryPath {
     type Err = TelemetryPathError;
 
     fn from_str(path: &str) -> Result<Self, Self::Err> {
-        if !path.starts_with('/') {
-            return Err(TelemetryPathError::NotAbsolute(path.to_owned()));
-        }
-        // Only what needs no percent-encoding: requests are compared as they come.
-        if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
-            return Err(TelemetryPathError::Character(path.to_owned()));
-        }
-        let taken = [PROBE, SERVICE_DISCOVERY, page::CONFIG];
-        if path == "/-" || path.starts_with("/-/") || taken.contains(&path) {
-            return Err(TelemetryPathError::Reserved(path.to_owned()));
-        }
-        Ok(Self(path.to_owned()))
+        let problem = if !path.starts_with('/') {
+            "does not begin with `/`: write it as in /metrics"
+        } else if !path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/".contains(&b)) {
+            // Only what needs no percent-encoding: requests are compared as they come.
+            "contains a character other than letters, digits and -._~/"
+        } else if path == "/-"
+            || path.starts_with("/-/")
+            || [PROBE, SERVICE_DISCOVERY, page::CONFIG].contains(&path)
+        {
+            "is taken: /config, /probe, /sd and paths that begin with /-/ are other pages"
+        } else {
+            return Ok(Self(path.to_owned()));
+        };
+        Err(TelemetryPathError(path.to_owned(), problem))
     }
 }
 
@@ -90,7 +84,7 @@ impl FromStr for TelemetryPath {
 pub(super) struct Site {
     pages: Arc<dyn Pages>,
     telemetry_path: TelemetryPath,
-    security: Security,
+    pub(super) security: Security,
     renders: Arc<Semaphore>,
 }
 
@@ -103,15 +97,18 @@ impl Site {
     pub(super) async fn respond(&self, head: request::Parts) -> Response<Bytes> {
         let path = head.uri.path();
         let settings = self.security.settings().await;
-        let mut response = if !within_limit(&settings) {
+        let mut response = if settings.limiter.as_ref().is_some_and(|limiter| !limiter.admits(Instant::now()))
+        {
             plain(StatusCode::TOO_MANY_REQUESTS, "too many requests\n")
-        } else if !admits(&settings, &head.headers).await {
+        } else if let Some(auth) = &settings.auth
+            // The probes are no exception, as in Prometheus.
+            && !auth.admits(&head.headers).await
+        {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "unauthorized\n");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
             refusal
-        } else if !self.is_route(path) {
-            let hint = format!("not found: the metrics are at {}\n", self.telemetry_path);
-            plain(StatusCode::NOT_FOUND, hint)
+        } else if path != self.telemetry_path.as_str() && !ROUTES.contains(&path) {
+            plain(StatusCode::NOT_FOUND, format!("not found: the metrics are at {}\n", self.telemetry_path))
         } else if path == RELOAD {
             self.reload(&head.method).await
         } else if head.method != Method::GET && head.method != Method::HEAD {
@@ -121,11 +118,19 @@ impl Site {
         } else {
             match path {
                 HEALTHY => plain(StatusCode::OK, "healthy\n"),
-                READY => self.ready(),
-                PROBE => self.probe(&head).await,
+                READY => match self.pages.ready() {
+                    Ok(()) => plain(StatusCode::OK, "ready\n"),
+                    Err(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, reason + "\n"),
+                },
+                PROBE => match discovery::probed_source(&head, &self.pages.sources()) {
+                    Ok(source) => {
+                        self.metrics(&head.headers, move |pages, format| pages.probe(&source, format)).await
+                    }
+                    Err((status, hint)) => plain(status, hint),
+                },
                 SERVICE_DISCOVERY => {
                     let scheme = if settings.tls.is_some() { "https" } else { "http" };
-                    discovery::list(&head, scheme, self.pages.sources())
+                    discovery::list(&head, scheme, &self.pages.sources())
                 }
                 page::CONFIG => self.page(Page::Configuration, &head.headers).await,
                 _ => self.page(Page::Overview, &head.headers).await,
@@ -145,20 +150,6 @@ impl Site {
         response
     }
 
-    fn is_route(&self, path: &str) -> bool {
-        path == self.telemetry_path.as_str()
-            || matches!(path, HEALTHY | READY | RELOAD | PROBE | SERVICE_DISCOVERY | page::CONFIG | "/")
-    }
-
-    async fn probe(&self, head: &request::Parts) -> Response<Bytes> {
-        match discovery::probed_source(head, &self.pages.sources()) {
-            Ok(source) => {
-                self.metrics(&head.headers, move |pages, format| pages.probe(&source, format)).await
-            }
-            Err((status, hint)) => plain(status, hint),
-        }
-    }
-
     /// Metrics, in the format and the compression that the client accepts.
     async fn metrics(
         &self,
@@ -173,13 +164,6 @@ impl Site {
         };
         response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
         response
-    }
-
-    fn ready(&self) -> Response<Bytes> {
-        match self.pages.ready() {
-            Ok(()) => plain(StatusCode::OK, "ready\n"),
-            Err(reason) => plain(StatusCode::SERVICE_UNAVAILABLE, reason + "\n"),
-        }
     }
 
     /// As in Prometheus: POST or PUT, and forbidden unless a flag allows it.
@@ -252,18 +236,6 @@ impl Site {
                 None
             }
         }
-    }
-}
-
-fn within_limit(settings: &Settings) -> bool {
-    settings.limiter.as_ref().is_none_or(|limiter| limiter.admits(Instant::now()))
-}
-
-/// Whether the client may see the pages; the probes are no exception, as in Prometheus.
-async fn admits(settings: &Settings, headers: &HeaderMap) -> bool {
-    match &settings.auth {
-        Some(auth) => auth.admits(headers).await,
-        None => true,
     }
 }
 

@@ -26,28 +26,29 @@ pub(super) struct Settings {
     /// Headers added to every response.
     pub(super) headers: HeaderMap,
     /// Limits the rate of requests.
-    pub(super) limiter: Option<Limiter>,
+    pub(super) limiter: Option<Arc<Limiter>>,
 }
 
 impl Settings {
     fn new(config: WebConfig, auth: Option<BasicAuth>) -> Self {
-        Self { tls: config.tls, auth, headers: config.headers, limiter: config.rate_limit.map(Limiter::new) }
+        Self {
+            tls: config.tls,
+            auth,
+            headers: config.headers,
+            limiter: config.rate_limit.map(Limiter::new).map(Arc::new),
+        }
     }
 
     /// The settings of a changed configuration. Verified logins and counted requests carry over where
     /// the configuration still says the same about them.
-    fn replacing(before: &Self, config: WebConfig) -> io::Result<Self> {
+    fn replacing(before: &Self, mut config: WebConfig) -> io::Result<Self> {
         let auth = match &before.auth {
-            Some(auth) => auth.with_users(&config.users),
-            None => BasicAuth::new(&config.users)?,
+            Some(auth) => auth.with_users(std::mem::take(&mut config.users)),
+            None => BasicAuth::new(std::mem::take(&mut config.users))?,
         };
-        let mut settings = Self::new(config, auth);
-        if let (Some(limiter), Some(old)) = (&mut settings.limiter, &before.limiter)
-            && limiter.limit() == old.limit()
-        {
-            limiter.carry_over(old);
-        }
-        Ok(settings)
+        let kept = before.limiter.clone().filter(|limiter| config.rate_limit == Some(limiter.limit));
+        let settings = Self::new(config, auth);
+        Ok(Self { limiter: kept.or(settings.limiter), ..settings })
     }
 }
 
@@ -68,16 +69,8 @@ struct Watched {
 }
 
 impl Security {
-    /// Settings that never change.
-    ///
-    /// # Errors
-    ///
-    /// When the system has no random numbers for logins.
-    pub fn fixed(config: WebConfig) -> io::Result<Self> {
-        Self::new(config, None, CHECK_INTERVAL)
-    }
-
-    /// Settings that follow a file; `config` is its content when it was opened.
+    /// The settings of `config`. They follow `file`, whose content this was when it was opened, or never
+    /// change without one.
     ///
     /// A change applies to the first connection or request at least a second later. A mistake in the
     /// file is logged once, and the settings before it stay in force.
@@ -85,21 +78,12 @@ impl Security {
     /// # Errors
     ///
     /// When the system has no random numbers for logins.
-    pub fn following(file: WebConfigFile, config: WebConfig) -> io::Result<Self> {
-        Self::new(config, Some(file), CHECK_INTERVAL)
+    pub fn new(mut config: WebConfig, file: Option<WebConfigFile>) -> io::Result<Self> {
+        let auth = BasicAuth::new(std::mem::take(&mut config.users))?;
+        Ok(Self::with_auth(config, auth, file, CHECK_INTERVAL))
     }
 
-    /// [`Security::following`] with another interval between checks, for tests.
-    pub(super) fn new(
-        config: WebConfig,
-        file: Option<WebConfigFile>,
-        check_interval: Duration,
-    ) -> io::Result<Self> {
-        let auth = BasicAuth::new(&config.users)?;
-        Ok(Self::with_auth(config, auth, file, check_interval))
-    }
-
-    /// [`Security::new`] with another login check, for tests.
+    /// [`Security::new`] with another login check and interval between checks of the file, for tests.
     pub(super) fn with_auth(
         config: WebConfig,
         auth: Option<BasicAuth>,
@@ -144,7 +128,7 @@ impl Shared {
     fn check(&self, mut watched: OwnedMutexGuard<Watched>) {
         let changed = watched.file.reread();
         watched.checked = Instant::now();
-        let file = watched.file.path().display();
+        let file = watched.file.path.display();
         match changed {
             None => {}
             Some(Err(error)) => {

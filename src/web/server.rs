@@ -11,6 +11,7 @@ use std::time::Duration;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Pages;
@@ -94,8 +95,7 @@ pub async fn serve(
         tracing::info!(%address, scheme, path = %options.telemetry_path, "serving metrics");
     }
     let handler = Arc::new(ConnectionHandler {
-        site: Arc::new(Site::new(pages, options.telemetry_path.clone(), options.security.clone())),
-        security: options.security.clone(),
+        site: Arc::new(Site::new(pages, options.telemetry_path, options.security)),
         head_timeout: options.head_timeout,
         write_timeout: options.write_timeout,
         closing: CancellationToken::new(),
@@ -114,7 +114,7 @@ pub async fn serve(
         tokio::select! {
             biased;
             () = &mut shutdown => break,
-            () = below_limit(&mut tasks, &connections, &options) => {}
+            () = below_limit(&mut tasks, &connections, options.max_connections, options.idle_grace) => {}
         }
         // Created here and not in the task, so that no accepted connection misses the shutdown.
         let (watcher, connection) = (graceful.watcher(), connections.open());
@@ -143,22 +143,17 @@ pub async fn serve(
 }
 
 /// Waits until another connection may be opened, and evicts idle connections to get there.
-async fn below_limit(tasks: &mut JoinSet<()>, connections: &Connections, options: &Options) {
+async fn below_limit(tasks: &mut JoinSet<()>, connections: &Connections, limit: usize, idle_grace: Duration) {
     while let Some(ended) = tasks.try_join_next() {
         log_panic(ended);
     }
-    while tasks.len() >= options.max_connections.max(1) {
-        let retry_at = connections.evict_idle(options.idle_grace);
-        let retry = async {
-            match retry_at {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
+    while tasks.len() >= limit.max(1) {
+        let retry_at = connections.evict_idle(idle_grace);
+        let retry = tokio::time::sleep_until(retry_at.unwrap_or_else(Instant::now));
         tokio::select! {
             Some(ended) = tasks.join_next() => log_panic(ended),
-            () = connections.became_idle() => {}
-            () = retry => {}
+            () = connections.became_idle.notified() => {}
+            () = retry, if retry_at.is_some() => {}
         }
     }
 }
@@ -199,12 +194,14 @@ impl Acceptor {
         let count = self.listeners.len();
         let first = self.turn.checked_rem(count).unwrap_or(0);
         poll_fn(|cx| {
-            for listener in self.listeners.iter().cycle().skip(first).take(count) {
-                if let Poll::Ready(accepted) = listener.poll_accept(cx) {
-                    return Poll::Ready(accepted);
-                }
-            }
-            Poll::Pending
+            let mut polled = self
+                .listeners
+                .iter()
+                .cycle()
+                .skip(first)
+                .take(count)
+                .map(|listener| listener.poll_accept(cx));
+            polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
         })
         .await
     }

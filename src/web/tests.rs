@@ -6,6 +6,8 @@ mod crowd;
 mod following;
 mod harness;
 mod http2;
+mod shutdown;
+mod slow_clients;
 mod tls;
 
 use std::fmt;
@@ -294,52 +296,6 @@ async fn a_page_in_the_making_does_not_hold_up_anything_else() {
 }
 
 #[tokio::test]
-async fn half_open_connections_do_not_block_others() {
-    let server = Server::plain().await;
-    let mut held = Vec::new();
-    for start in ["", "GET /met", "GET /metrics HTTP/1.1\r\nHost: te"] {
-        let mut client = server.client().await;
-        client.send(start).await;
-        held.push(client);
-    }
-    assert_eq!(server.get("/metrics", &[]).await.status(), 200);
-    // And each of them may still go on.
-    held.pop().unwrap().send("st\r\n\r\n").await;
-}
-
-#[tokio::test]
-async fn clients_that_send_no_request_in_time_lose_their_place() {
-    let options = Options { max_connections: 1, head_timeout: SOON, ..patient() };
-    let server = Server::start(Fake::plain(), options).await;
-    for start in ["", "GET /metrics HTTP/1.1\r\nHost: te"] {
-        let mut client = server.client().await;
-        client.send(start).await;
-        client.rest().await;
-    }
-    // An idle connection is closed too, after its answer. On a busy machine even this client may
-    // be too late, and then has to come again.
-    let mut idle = Vec::new();
-    while idle.is_empty() {
-        let mut client = server.client().await;
-        let _ = client.stream.write_all(b"GET /-/healthy HTTP/1.1\r\nHost: test\r\n\r\n").await;
-        idle = client.rest().await;
-    }
-    assert!(idle.ends_with(b"\r\n\r\nhealthy\n"));
-}
-
-#[tokio::test]
-async fn a_client_that_never_takes_its_page_loses_its_place() {
-    // Far more than the sockets of both sides can hold between them.
-    let page = "x".repeat(64 << 20);
-    let options = Options { max_connections: 1, write_timeout: SOON, ..patient() };
-    let server = Server::start(Fake::new(move |_| Ok(page.clone())), options).await;
-    let mut greedy = server.client().await;
-    greedy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
-    assert_eq!(server.get("/-/healthy", &[]).await.status(), 200);
-    assert!(greedy.rest().await.len() < 64 << 20);
-}
-
-#[tokio::test]
 async fn all_listeners_are_served_and_none_is_an_error() {
     let mut listeners = Vec::new();
     for _ in 0..3 {
@@ -362,49 +318,6 @@ async fn all_listeners_are_served_and_none_is_an_error() {
 
     let nothing = serve(Vec::new(), Fake::plain(), patient(), std::future::pending());
     assert_eq!(nothing.await.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
-}
-
-#[tokio::test]
-async fn shutdown_finishes_the_request_in_flight_and_closes_idle_connections() {
-    let (pages, asked, release) = Fake::gated();
-    let server = Server::start(pages, patient()).await;
-    let address = server.address;
-    let mut fresh = server.client().await;
-    let mut idle = server.client().await;
-    assert_eq!(idle.request("GET", "/-/healthy", &[]).await.status(), 200);
-    let mut busy = server.client().await;
-    busy.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
-    asked.notified().await;
-
-    let (stopping, _reserved) = server.stop();
-    assert_eq!(idle.rest().await, b"");
-    assert_eq!(fresh.rest().await, b"");
-    let refused = TcpStream::connect(address).await.unwrap_err();
-    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
-
-    release.send(()).unwrap();
-    let last = busy.answer(true).await;
-    assert_eq!((last.status(), last.text()), (200, "finished\n"));
-    assert_eq!(last.header("connection"), Some("close"));
-    assert_eq!(busy.rest().await, b"");
-    stopping.await.unwrap().unwrap();
-}
-
-#[tokio::test]
-async fn shutdown_does_not_wait_for_ever_for_a_request_in_flight() {
-    let (pages, asked, release) = Fake::gated();
-    let server = Server::start(pages, Options { grace: SOON, ..patient() }).await;
-    let mut stuck = server.client().await;
-    stuck.send("GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n").await;
-    let mut dawdling = server.client().await;
-    dawdling.send("GET /-/healthy HTT").await;
-    asked.notified().await;
-
-    server.stop().0.await.unwrap().unwrap();
-    assert_eq!(stuck.rest().await, b"");
-    assert_eq!(dawdling.rest().await, b"");
-    // The thread that writes the page is still waiting; the runtime waits for it in turn.
-    drop(release);
 }
 
 #[test]

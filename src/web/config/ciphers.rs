@@ -1,12 +1,11 @@
 //! Cipher suites and curves, by their names in Go.
 
-use crate::yaml::Spanned;
 use tokio_rustls::rustls::SupportedCipherSuite;
 use tokio_rustls::rustls::crypto::SupportedKxGroup;
 use tokio_rustls::rustls::crypto::aws_lc_rs::{ALL_CIPHER_SUITES, DEFAULT_KX_GROUPS, kx_group};
 
 use super::names::all_named;
-use crate::yaml::{Checker, Field};
+use crate::yaml::{Checker, Field, Spanned};
 
 /// Cipher suites that the toolkit knows and rustls leaves out: their authentication has been attacked
 /// repeatedly.
@@ -31,11 +30,12 @@ pub(super) fn suites(
     let Some(wanted) = field.given().filter(|wanted| !wanted.value.is_empty()) else {
         return Some(ALL_CIPHER_SUITES.to_vec());
     };
-    let names: Vec<String> = ALL_CIPHER_SUITES.iter().map(go_name).collect();
-    let known: Vec<(&str, SupportedCipherSuite)> =
-        names.iter().map(String::as_str).zip(ALL_CIPHER_SUITES.iter().copied()).collect();
-    let mut chosen: Vec<SupportedCipherSuite> =
-        ALL_CIPHER_SUITES.iter().filter(|suite| suite.tls13().is_some()).copied().collect();
+    let suites = ALL_CIPHER_SUITES.iter().copied();
+    let go_name =
+        |suite: SupportedCipherSuite| suite.suite().as_str().unwrap_or_default().replace("TLS13_", "TLS_");
+    let names: Vec<String> = suites.clone().map(go_name).collect();
+    let known: Vec<_> = names.iter().map(String::as_str).zip(suites.clone()).collect();
+    let mut chosen: Vec<_> = suites.filter(|suite| suite.tls13().is_some()).collect();
     for suite in all_named(checker, &wanted.value, &known, &WEAK_SUITES)? {
         if !chosen.contains(&suite) {
             chosen.push(suite);
@@ -53,8 +53,4 @@ pub(super) fn groups(
         Some(wanted) => all_named(checker, &wanted.value, &CURVES, &["CurveP521"]),
         None => Some(DEFAULT_KX_GROUPS.to_vec()),
     }
-}
-
-fn go_name(suite: &SupportedCipherSuite) -> String {
-    suite.suite().as_str().unwrap_or_default().replace("TLS13_", "TLS_")
 }

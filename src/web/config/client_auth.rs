@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::yaml::Spanned;
 use tokio_rustls::rustls::RootCertStore;
 use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
@@ -11,8 +10,7 @@ use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 use super::client_certificates::ClientCertificates;
 use super::names::named;
 use super::pem::{Pem, certificates};
-use crate::yaml::Checker;
-use crate::yaml::{Field, Located as _, Location};
+use crate::yaml::{Checker, Field, Located as _, Location, Spanned};
 
 /// The keys about client certificates.
 pub(super) struct ClientAuth {
@@ -96,12 +94,7 @@ fn signed(checker: &mut Checker<'_>, authorities: &Pem, provider: &Arc<CryptoPro
     let mut roots = RootCertStore::empty();
     // Unreadable certificates in a bundle are ignored, as in Go.
     roots.add_parsable_certificates(certificates(checker, authorities)?);
-    match WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build() {
-        Ok(verifier) => Some(verifier),
-        Err(error) => {
-            let message = format!("the certificates in {} cannot be used: {error}", authorities.shown);
-            checker.report(authorities.at, message);
-            None
-        }
-    }
+    let built = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
+    let message = |error| format!("the certificates in {} cannot be used: {error}", authorities.shown);
+    built.map_err(|error| checker.report(authorities.at, message(error))).ok()
 }

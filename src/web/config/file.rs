@@ -12,7 +12,7 @@ use crate::yaml::ConfigError;
 /// changes.
 #[derive(Debug)]
 pub struct WebConfigFile {
-    path: PathBuf,
+    pub(in crate::web) path: PathBuf,
     environment: Environment,
     read: Trace,
 }
@@ -28,12 +28,6 @@ impl WebConfigFile {
             Self { path: path.to_owned(), environment: environment.clone(), read: Trace::default() };
         let config = file.load()?;
         Ok((file, config))
-    }
-
-    /// Its path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Reads it again if it or a file that it names has changed. A mistake is returned once, and not again

@@ -8,9 +8,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use super::model::RateLimit;
 use super::names::named;
 use super::raw::RawRateLimit;
-use crate::yaml::suggest;
-use crate::yaml::{Bounds, Checker};
-use crate::yaml::{Entries, Field, Located as _};
+use crate::yaml::{Bounds, Checker, Entries, Field, Located as _, suggest};
 
 /// The headers that the toolkit lets a file set, with the allowed values; any value if none are listed.
 const HEADERS: [(&str, &[&str]); 5] = [
@@ -27,8 +25,7 @@ const BURSTS: std::ops::RangeInclusive<u32> = 1..=1_000_000;
 /// The headers added to every response.
 pub(super) fn headers(checker: &mut Checker<'_>, field: Field<Entries<String, String>>) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let Some(entries) = field.given() else { return headers };
-    let Entries(entries) = entries.value;
+    let entries = field.given().map(|entries| entries.value.0).unwrap_or_default();
     for (name, value) in entries {
         let Some((_, allowed)) = HEADERS.iter().find(|(known, _)| *known == name.value) else {
             let known = HEADERS.map(|(known, _)| known);

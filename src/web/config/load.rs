@@ -1,10 +1,11 @@
 //! Loading and checking a web configuration.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use bcrypt::HashParts;
 
-use super::model::{WebConfig, WebUser};
+use super::model::WebConfig;
 use super::raw::RawWeb;
 use super::{http, tls};
 use crate::environment::Environment;
@@ -58,34 +59,25 @@ fn is_blank(yaml: &str) -> bool {
     lines.into_iter().all(|line| line.is_empty() || line.starts_with('#') || line == "---")
 }
 
-fn users(checker: &mut Checker<'_>, entries: Entries<String, Secret>) -> Vec<WebUser> {
-    let Entries(entries) = entries;
+fn users(checker: &mut Checker<'_>, Entries(entries): Entries<String, Secret>) -> BTreeMap<String, Secret> {
     entries.into_iter().filter_map(|(name, hash)| user(checker, name, hash)).collect()
 }
 
-fn user(checker: &mut Checker<'_>, name: Spanned<String>, hash: Spanned<Secret>) -> Option<WebUser> {
+fn user(checker: &mut Checker<'_>, name: Spanned<String>, hash: Spanned<Secret>) -> Option<(String, Secret)> {
     if name.value.contains(':') || name.value.chars().any(char::is_control) {
         let message = "a user name with a colon or a control character cannot log in; rename it";
         checker.report_key(name.location(), message);
         return None;
     }
     // The value may be the password itself, so it is not shown.
-    match hash.value.expose().parse::<HashParts>() {
-        Ok(parts) if COSTS.contains(&parts.get_cost()) => {
-            Some(WebUser { name: name.value, hash: hash.value })
-        }
+    let message = match hash.value.expose().parse::<HashParts>() {
+        Ok(parts) if COSTS.contains(&parts.get_cost()) => return Some((name.value, hash.value)),
         Ok(parts) => {
             let (least, most) = (COSTS.start(), COSTS.end());
-            let message = format!("a bcrypt cost is between {least} and {most}, not {}", parts.get_cost());
-            checker.report(hash.location(), message);
-            None
+            format!("a bcrypt cost is between {least} and {most}, not {}", parts.get_cost())
         }
-        Err(_) => {
-            checker.report(
-                hash.location(),
-                "is not a bcrypt hash; make one with `htpasswd -nBC 10 \"\" | tr -d ':\\n'`",
-            );
-            None
-        }
-    }
+        Err(_) => "is not a bcrypt hash; make one with `htpasswd -nBC 10 \"\" | tr -d ':\\n'`".to_owned(),
+    };
+    checker.report(hash.location(), message);
+    None
 }

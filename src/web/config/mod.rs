@@ -20,4 +20,4 @@ mod tls;
 
 pub use file::WebConfigFile;
 pub use load::{load, parse};
-pub use model::{RateLimit, WebConfig, WebUser};
+pub use model::{RateLimit, WebConfig};

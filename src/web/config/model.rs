@@ -1,5 +1,6 @@
 //! The checked web configuration.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +16,9 @@ pub struct WebConfig {
     /// Serve over TLS with this certificate, these versions and protocols, and this policy for client
     /// certificates.
     pub tls: Option<Arc<ServerConfig>>,
-    /// The users that can log in. Without users the pages need no login.
-    pub users: Vec<WebUser>,
+    /// The users that can log in, with the bcrypt hashes of their passwords. Without users the pages need
+    /// no login.
+    pub users: BTreeMap<String, Secret>,
     /// Headers added to every response.
     pub headers: HeaderMap,
     /// The limit on answered requests; none if unset.
@@ -38,15 +40,6 @@ pub struct RateLimit {
     pub interval: Duration,
     /// The number of requests answered at once after a quiet time; at least 1.
     pub burst: u32,
-}
-
-/// A user of the pages.
-#[derive(Debug, Clone)]
-pub struct WebUser {
-    /// The login name.
-    pub name: String,
-    /// The bcrypt hash of the password.
-    pub hash: Secret,
 }
 
 impl fmt::Debug for WebConfig {

@@ -7,8 +7,7 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{Error, InconsistentKeys};
 
 use super::raw::filled;
-use crate::yaml::Checker;
-use crate::yaml::{Field, Located as _, Location};
+use crate::yaml::{Checker, Field, Located as _, Location};
 
 /// Text in PEM, with its location in the configuration and a name for messages.
 pub(super) struct Pem {
@@ -31,13 +30,9 @@ pub(super) fn pem(
         (Some(file), None) => {
             let at = file.location();
             let path = checker.path(file).ok_or(())?;
-            match checker.environment.bytes_from_file(&path) {
-                Ok(bytes) => Ok(Some(Pem { at, bytes, shown: format!("`{}`", path.display()) })),
-                Err(message) => {
-                    checker.report(at, message);
-                    Err(())
-                }
-            }
+            let read = checker.environment.bytes_from_file(&path);
+            let bytes = read.map_err(|message| checker.report(at, message))?;
+            Ok(Some(Pem { at, bytes, shown: format!("`{}`", path.display()) }))
         }
         (None, Some((at, bytes))) => Ok(Some(Pem { at, bytes, shown: format!("`{inline_key}`") })),
         (Some(_), Some((at, _))) => {
@@ -62,41 +57,32 @@ pub(super) fn identity(
             let loaded = provider.key_provider.load_private_key(der);
             loaded.map_err(|error| format!("the private key in {} cannot be used: {error}", key.shown))
         });
-    let signer = match signer {
-        Ok(signer) => Some(signer),
-        Err(message) => {
-            checker.report(key.at, message);
-            None
-        }
-    };
+    let signer = signer.map_err(|message| checker.report(key.at, message)).ok();
     let identity = CertifiedKey::new(chain?, signer?);
-    match identity.keys_match() {
+    let (at, message) = match identity.keys_match() {
         // Unknown: a key that does not reveal its public half.
-        Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Some(identity),
-        Err(Error::InconsistentKeys(_)) => {
-            let message = format!(
+        Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => return Some(identity),
+        Err(Error::InconsistentKeys(_)) => (
+            key.at,
+            format!(
                 "the private key in {} does not belong to the certificate in {}",
                 key.shown, certificate.shown
-            );
-            checker.report(key.at, message);
-            None
-        }
+            ),
+        ),
         Err(error) => {
-            let message = format!("the certificate in {} cannot be used: {error}", certificate.shown);
-            checker.report(certificate.at, message);
-            None
+            (certificate.at, format!("the certificate in {} cannot be used: {error}", certificate.shown))
         }
-    }
+    };
+    checker.report(at, message);
+    None
 }
 
 /// The certificates in a text, at least one.
 pub(super) fn certificates(checker: &mut Checker<'_>, pem: &Pem) -> Option<Vec<CertificateDer<'static>>> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem.bytes).collect();
-    match found {
-        Ok(chain) if !chain.is_empty() => Some(chain),
-        Ok(_) | Err(_) => {
-            checker.report(pem.at, format!("{} holds no certificate in PEM", pem.shown));
-            None
-        }
+    let chain = found.ok().filter(|chain| !chain.is_empty());
+    if chain.is_none() {
+        checker.report(pem.at, format!("{} holds no certificate in PEM", pem.shown));
     }
+    chain
 }

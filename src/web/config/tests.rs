@@ -77,9 +77,9 @@ fn a_file_written_for_another_exporter_works_unchanged() {
     );
     let config = config(&yaml);
     assert!(config.tls.is_some());
-    let names: Vec<&str> = config.users.iter().map(|user| user.name.as_str()).collect();
+    let names: Vec<&str> = config.users.keys().map(String::as_str).collect();
     assert_eq!(names, ["alice", "bob", "o'neil, 2"]);
-    assert!(config.users.iter().all(|user| user.hash.expose() == HASH));
+    assert!(config.users.values().all(|hash| hash.expose() == HASH));
     let shown = format!("{config:?}");
     assert!(shown.contains("tls: true") && shown.contains("Secret(***)"), "{shown}");
     assert!(!shown.contains("2y"), "{shown}");

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::yaml::Spanned;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::sign::SingleCertAndKey;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
@@ -13,8 +12,7 @@ use super::names::named;
 use super::pem::{Pem, identity, pem};
 use super::raw::{RawTls, filled};
 use super::{ciphers, client_auth};
-use crate::yaml::Checker;
-use crate::yaml::{Field, Located as _, Location};
+use crate::yaml::{Checker, Field, Located as _, Location, Spanned};
 
 /// The TLS configuration; `None` when there is none, or after a mistake.
 pub(super) fn tls(
@@ -46,13 +44,10 @@ pub(super) fn tls(
     };
     let provider = Arc::new(provider);
     let clients = client_auth::verifier(checker, clients, at, &provider);
-    let builder = match ServerConfig::builder_with_provider(provider).with_protocol_versions(&versions?) {
-        Ok(builder) => builder,
-        Err(error) => {
-            checker.report(at, format!("cannot be used: {error}"));
-            return None;
-        }
-    };
+    let builder = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&versions?)
+        .map_err(|error| checker.report(at, format!("cannot be used: {error}")))
+        .ok()?;
     let builder = match clients? {
         Some(verifier) => builder.with_client_cert_verifier(verifier),
         None => builder.with_no_client_auth(),
@@ -111,8 +106,7 @@ fn versions(
     let to = version(checker, highest.as_ref(), 1);
     let (from, to) = (from?, to?);
     if from > to {
-        let message = "is below `min_version`: no version is left";
-        checker.report(highest?.location(), message);
+        checker.report(highest?.location(), "is below `min_version`: no version is left");
         return None;
     }
     Some([&TLS12, &TLS13].into_iter().skip(from).take(to - from + 1).collect())

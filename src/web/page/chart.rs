@@ -5,8 +5,6 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::state::{Point, Trend};
 
 /// The width of a chart, in units of its coordinates.
@@ -37,7 +35,7 @@ pub(super) struct Window {
 }
 
 /// A line and the area below it, as SVG paths.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default)]
 pub(super) struct Line {
     pub(super) line: String,
     pub(super) area: String,

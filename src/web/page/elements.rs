@@ -25,16 +25,8 @@ pub(super) struct Fact {
     pub(super) note: String,
     /// The objective that the value exceeds; empty if it does not.
     pub(super) exceeds: String,
-    pub(super) rank: Rank,
-}
-
-/// The prominence of a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Rank {
-    Large,
-    Plain,
-    Minor,
+    /// Its prominence as a CSS class: `large`, `plain` or `minor`.
+    pub(super) rank: &'static str,
 }
 
 impl Fact {
@@ -44,16 +36,16 @@ impl Fact {
             value: value.into(),
             note: String::new(),
             exceeds: String::new(),
-            rank: Rank::Plain,
+            rank: "plain",
         }
     }
 
     pub(super) fn large(self) -> Self {
-        Self { rank: Rank::Large, ..self }
+        Self { rank: "large", ..self }
     }
 
     pub(super) fn minor(self) -> Self {
-        Self { rank: Rank::Minor, ..self }
+        Self { rank: "minor", ..self }
     }
 
     pub(super) fn noted(self, note: impl Into<String>) -> Self {

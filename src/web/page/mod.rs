@@ -7,6 +7,7 @@
 mod chart;
 mod elements;
 mod objectives;
+mod problem;
 mod problems;
 mod quantity;
 mod queue;
@@ -24,7 +25,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 
 use self::chart::Window;
 use self::elements::Ids;
-use self::problems::{Problem, Severity};
+use self::problem::{Problem, Severity};
 use self::quantity::{Moment, counted};
 use super::Page;
 use crate::state::{State, TargetData};

@@ -1,7 +1,7 @@
 //! Objectives on the page: facts marked when they exceed one, and the problem that this is.
 
 use super::elements::Fact;
-use super::problems::{Problem, Severity};
+use super::problem::{Problem, Severity};
 use super::quantity::value;
 use crate::config::Objective;
 
@@ -42,7 +42,7 @@ pub(super) fn problems(
         let (what, context, remedy) = measured.exceeded(objective.key, &shown(number))?;
         let what = format!("{what}; the objective is at most {}.{context}", shown(limit));
         let severity = if objective.pages { Severity::Problem } else { Severity::Notice };
-        Some(Problem::new(severity, subject, what).remedy(remedy))
+        Some(Problem::new(severity, subject, what, remedy))
     };
     objectives.filter_map(problem).collect()
 }

@@ -50,21 +50,21 @@ pub(super) fn views(target_name: &str, queue: &QueueState, time: ChartTime<'_>, 
 
 fn facts(facts: &QueueFacts, limits: &QueueObjectives) -> Vec<Fact> {
     let held = |key, name| objectives::fact(facts, limits.each(), key, name);
-    let jobs = |state: JobState| facts.jobs.get(&state).map(|jobs| Fact::new(title(state), count(*jobs)));
+    let jobs = |state, name| facts.jobs.get(&state).map(|jobs| Fact::new(name, count(*jobs)));
     let ready_age = held("max_ready_age", "Oldest ready");
     let has_retrying = facts.jobs.contains_key(&JobState::Retrying);
     let tried_before = facts.retrying_jobs.filter(|_| !has_retrying);
     [
-        jobs(JobState::Ready).map(Fact::large),
+        jobs(JobState::Ready, "Ready").map(Fact::large),
         Some(ready_age.unwrap_or_else(|| Fact::new("Oldest ready", "not known")).large()),
-        jobs(JobState::Running),
-        jobs(JobState::Expired),
-        jobs(JobState::Retrying),
-        held("max_failed_jobs", title(JobState::Failed)),
-        jobs(JobState::Scheduled).map(Fact::minor),
-        jobs(JobState::Exhausted).map(Fact::minor),
-        jobs(JobState::Unknown).map(Fact::minor),
-        jobs(JobState::Done).map(Fact::minor),
+        jobs(JobState::Running, "Running"),
+        jobs(JobState::Expired, "Expired"),
+        jobs(JobState::Retrying, "Retrying"),
+        held("max_failed_jobs", "Failed"),
+        jobs(JobState::Scheduled, "Scheduled").map(Fact::minor),
+        jobs(JobState::Exhausted, "Exhausted").map(Fact::minor),
+        jobs(JobState::Unknown, "Unknown state").map(Fact::minor),
+        jobs(JobState::Done, "Done").map(Fact::minor),
         tried_before.map(|tried| Fact::new("Tried before", count(tried)).minor()),
         facts.longest_running_ms.map(|ms| Fact::new("Longest running", span_ms(ms)).minor()),
         held("max_expired_age", "Longest expired").map(Fact::minor),
@@ -126,21 +126,6 @@ impl Measured for QueueFacts {
     }
 }
 
-/// The heading of a state.
-const fn title(state: JobState) -> &'static str {
-    match state {
-        JobState::Ready => "Ready",
-        JobState::Scheduled => "Scheduled",
-        JobState::Retrying => "Retrying",
-        JobState::Running => "Running",
-        JobState::Expired => "Expired",
-        JobState::Exhausted => "Exhausted",
-        JobState::Failed => "Failed",
-        JobState::Unknown => "Unknown state",
-        JobState::Done => "Done",
-    }
-}
-
 /// One value of a trend, as a chart shows it: in seconds or as a number.
 struct Series {
     title: &'static str,
@@ -193,7 +178,7 @@ impl Series {
         context! {
             id => ids.next(),
             class,
-            title => title.to_owned(),
+            title,
             note => format!("highest {}", self.shown(peak)),
             description => self.description(window, peak, line.has_gap),
             area => line.area,

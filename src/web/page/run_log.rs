@@ -146,9 +146,12 @@ fn figure(runs: &BTreeMap<i64, StepEntry>, clock_ms: i64, are_runs: bool, ids: &
         };
         context! { x => place * PLACE, y => DURATIONS.saturating_sub(height), height, outcome => run.outcome.as_str() }
     };
-    let number_of = |outcome: &Outcome| runs.values().filter(|run| run.outcome == *outcome).count();
-    let legend: Vec<(&str, usize)> =
-        Outcome::ALL.iter().map(|outcome| (outcome.as_str(), number_of(outcome))).collect();
+    let row = |run: &StepEntry| {
+        let duration = run.duration_ms.map(span_ms).unwrap_or_default();
+        context!(start => moment(run.start_ms, Some(clock_ms)), outcome => run.outcome.as_str(), duration)
+    };
+    let number_of = |outcome| runs.values().filter(|run| run.outcome == outcome).count();
+    let legend = Outcome::ALL.map(|outcome| (outcome.as_str(), number_of(outcome)));
     let number = u64::try_from(runs.len()).unwrap_or(u64::MAX);
     let (singular, plural) = if are_runs { ("run", "runs") } else { ("row", "rows") };
     let counts: Vec<String> = legend
@@ -174,14 +177,6 @@ fn figure(runs: &BTreeMap<i64, StepEntry>, clock_ms: i64, are_runs: bool, ids: &
         legend => legend.into_iter().map(|(outcome, count)| context!(outcome, count)).collect::<Vec<_>>(),
         from => moment(first.start_ms, Some(clock_ms)),
         until => moment(last.start_ms, Some(clock_ms)),
-        rows => runs.values().rev().take(MOST_ROWS).map(|run| row(run, clock_ms)).collect::<Vec<_>>(),
+        rows => runs.values().rev().take(MOST_ROWS).map(row).collect::<Vec<_>>(),
     })
-}
-
-fn row(run: &StepEntry, clock_ms: i64) -> Value {
-    context! {
-        start => moment(run.start_ms, Some(clock_ms)),
-        outcome => run.outcome.as_str(),
-        duration => run.duration_ms.map(span_ms).unwrap_or_default(),
-    }
 }

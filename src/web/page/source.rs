@@ -1,6 +1,8 @@
 //! Sources on the page: status, targets, and sampling.
 
+use minijinja::value::Serde;
 use minijinja::{Value, context};
+use serde::Serialize;
 
 use super::Now;
 use super::chart::Window;
@@ -53,12 +55,7 @@ pub(super) fn view(source: &SourceState, state: &State, now: Now, window: &Windo
         facts => facts(source, now),
         queues,
         run_logs,
-        counts => counts
-            .into_iter()
-            .map(|Counts { title, caption, columns, rows }| {
-                context!(title, caption, columns => columns.to_vec(), rows)
-            })
-            .collect::<Vec<_>>(),
+        counts => Value::from(Serde(counts)),
         sampling => source.targets.iter().map(|target| sampling(target, now)).collect::<Vec<_>>(),
         errors => errors(source, now),
         reasons => reasons(source),
@@ -66,6 +63,7 @@ pub(super) fn view(source: &SourceState, state: &State, now: Now, window: &Windo
 }
 
 /// The counters of all logs of one kind.
+#[derive(Serialize)]
 struct Counts {
     title: &'static str,
     caption: &'static str,

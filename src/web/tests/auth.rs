@@ -1,5 +1,6 @@
 //! Who is let in, and what it costs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,13 +11,13 @@ use base64::engine::general_purpose::STANDARD;
 use super::harness::{Fake, Server, protected};
 use crate::secret::Secret;
 use crate::web::auth::BasicAuth;
-use crate::web::config::{WebConfig, WebUser};
+use crate::web::config::WebConfig;
 use crate::web::{Options, Security};
 
 const NONE: &str = "X-None: x";
 
-fn user(name: &str, hash: impl Into<String>) -> WebUser {
-    WebUser { name: name.to_owned(), hash: Secret::new(hash) }
+fn user(name: &str, hash: impl Into<String>) -> (String, Secret) {
+    (name.to_owned(), Secret::new(hash))
 }
 
 fn basic(login: &str) -> String {
@@ -29,10 +30,10 @@ fn with(auth: Option<BasicAuth>) -> Options {
 }
 
 /// A server whose hashes are the passwords themselves, and how often one was verified.
-async fn counted(users: &[WebUser]) -> (Server, Arc<AtomicUsize>) {
+async fn counted(users: &[(String, Secret)]) -> (Server, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&count);
-    let auth = BasicAuth::with_verifier(users, move |password, hash| {
+    let auth = BasicAuth::with_verifier(users.iter().cloned().collect(), move |password, hash| {
         counter.fetch_add(1, Ordering::SeqCst);
         password == hash.as_bytes()
     });
@@ -139,7 +140,7 @@ async fn a_login_that_comes_on_many_connections_at_once_is_verified_few_times() 
 
 #[tokio::test]
 async fn a_verification_that_panics_lets_nobody_in_and_gives_its_place_back() {
-    let auth = BasicAuth::with_verifier(&[user("a", "secret")], |_, _| panic!("a defect"));
+    let auth = BasicAuth::with_verifier(BTreeMap::from([user("a", "secret")]), |_, _| panic!("a defect"));
     let server = Server::start(Fake::plain(), with(auth.unwrap())).await;
     for _ in 0..5 {
         assert_eq!(server.get("/metrics", &[&basic("a:secret")]).await.status(), 401);
@@ -151,8 +152,8 @@ async fn real_hashes_of_every_bcrypt_prefix_are_understood() {
     let hash = bcrypt::hash_with_result("paßwort:1", 4).unwrap();
     let versions = [bcrypt::Version::TwoA, bcrypt::Version::TwoB, bcrypt::Version::TwoY];
     for version in versions {
-        let users = [user("prometheus", hash.format_for_version(version))];
-        let server = Server::start(Fake::plain(), with(BasicAuth::new(&users).unwrap())).await;
+        let users = BTreeMap::from([user("prometheus", hash.format_for_version(version))]);
+        let server = Server::start(Fake::plain(), with(BasicAuth::new(users).unwrap())).await;
         for (login, status) in [("prometheus:paßwort:1", 200), ("prometheus:passwort:1", 401)] {
             assert_eq!(server.get("/metrics", &[&basic(login)]).await.status(), status, "{login}");
         }
@@ -161,5 +162,5 @@ async fn real_hashes_of_every_bcrypt_prefix_are_understood() {
 
 #[test]
 fn without_users_there_is_nothing_to_check() {
-    assert!(BasicAuth::new(&[]).unwrap().is_none());
+    assert!(BasicAuth::new(BTreeMap::new()).unwrap().is_none());
 }

@@ -11,6 +11,7 @@ use super::harness::{Fake, Server, protected};
 use super::tls::{FOLDER, client, try_client};
 use crate::environment::Environment;
 use crate::web::Security;
+use crate::web::auth::BasicAuth;
 use crate::web::config::WebConfigFile;
 
 const PAIR: &str = "tls_server_config: { cert_file: server.crt, key_file: server.key }\n";
@@ -44,8 +45,9 @@ impl Files {
     /// A server that looks for changes with each request.
     async fn serve(&self) -> Server {
         let path = self.path().join("web.yml");
-        let (file, config) = WebConfigFile::open(&path, &Environment::process()).unwrap();
-        let security = Security::new(config, Some(file), Duration::ZERO).unwrap();
+        let (file, mut config) = WebConfigFile::open(&path, &Environment::process()).unwrap();
+        let auth = BasicAuth::new(std::mem::take(&mut config.users)).unwrap();
+        let security = Security::with_auth(config, auth, Some(file), Duration::ZERO);
         Server::start(Fake::plain(), protected(security)).await
     }
 }

@@ -72,7 +72,7 @@ impl Pages for Fake {
 
 /// Options whose time limits no machine is slow enough to reach, for pages that are open to everybody.
 pub(super) fn patient() -> Options {
-    protected(Security::fixed(WebConfig::default()).unwrap())
+    protected(Security::new(WebConfig::default(), None).unwrap())
 }
 
 /// The same for pages that are protected.

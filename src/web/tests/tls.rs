@@ -31,7 +31,7 @@ pub(super) fn options(more: &str) -> Options {
     let yaml = format!("tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n{more}");
     let file = Path::new(FOLDER).join("web.yml");
     let config = parse(&yaml, &file, &Environment::process()).unwrap();
-    protected(Security::fixed(config).unwrap())
+    protected(Security::new(config, None).unwrap())
 }
 
 async fn server(more: &str) -> Server {

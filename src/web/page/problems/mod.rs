@@ -4,48 +4,13 @@
 
 mod sampling;
 
-use serde::Serialize;
-
 use super::Now;
 use super::objectives;
+use super::problem::{Problem, Severity};
 use super::quantity::{counted, kind, since, span, visible};
 use super::run_log::RunLogAt;
 use crate::sample::{JobState, QueueFacts};
 use crate::state::{Presentation, RunLogState, SourceState, State, TargetState};
-
-/// The severity of a problem: that of the alert on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Severity {
-    /// The alert pages somebody.
-    Problem,
-    /// The alert files a ticket: it can wait.
-    Notice,
-}
-
-/// Something that somebody has to look at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Problem {
-    pub(super) severity: Severity,
-    /// What it is about: `queue jobs of orders_db`.
-    pub(super) subject: String,
-    /// What is wrong.
-    pub(super) what: String,
-    /// The server's message, if any.
-    pub(super) detail: Option<String>,
-    /// What to do.
-    pub(super) remedy: String,
-}
-
-impl Problem {
-    pub(super) fn new(severity: Severity, subject: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { severity, subject: subject.into(), what: what.into(), detail: None, remedy: String::new() }
-    }
-
-    pub(super) fn remedy(self, remedy: impl Into<String>) -> Self {
-        Self { remedy: remedy.into(), ..self }
-    }
-}
 
 /// All problems, the worst first.
 pub(super) fn all(state: &State, now: Now) -> Vec<Problem> {
@@ -79,9 +44,7 @@ fn of_exporter(state: &State) -> Vec<Problem> {
         ),
     ];
     let failing = conditions.into_iter().filter(|(fails, ..)| *fails);
-    failing
-        .map(|(_, what, remedy)| Problem::new(Severity::Notice, "this exporter", what).remedy(remedy))
-        .collect()
+    failing.map(|(_, what, remedy)| Problem::new(Severity::Notice, "this exporter", what, remedy)).collect()
 }
 
 fn of_values(source: &SourceState, target: &TargetState, now: Now) -> Vec<Problem> {
@@ -134,7 +97,7 @@ fn of_queue(subject: &str, facts: &QueueFacts) -> Vec<Problem> {
     let found = conditions.into_iter().filter(|(rows, ..)| *rows > 0);
     let problem = |(rows, [singular, plural], what, remedy): (u64, [&str; 2], &str, &str)| {
         let what = format!("{} {what}", counted(rows, singular, plural));
-        Problem::new(Severity::Notice, subject, what).remedy(remedy)
+        Problem::new(Severity::Notice, subject, what, remedy)
     };
     found.map(problem).collect()
 }
@@ -152,9 +115,8 @@ fn failing_steps(subject: &str, log: &RunLogState, now_ms: i64) -> Vec<Problem> 
             |at_ms| format!("the last success was {}", ago(at_ms)),
         );
         let what = format!("The step {} failed {}, and {success}.", visible(name), ago(error_ms));
-        problems.push(Problem::new(Severity::Problem, subject, what).remedy(
-            "Read the message in the newest row of the step. It is in the log table; the exporter does not read it.",
-        ));
+        let remedy = "Read the message in the newest row of the step. It is in the log table; the exporter does not read it.";
+        problems.push(Problem::new(Severity::Problem, subject, what, remedy));
     }
     problems
 }

@@ -1,10 +1,11 @@
 //! Sampling problems: databases that do not answer, and targets that cannot be read.
 
-use super::{Problem, Severity, subject};
+use super::subject;
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetState};
 use crate::web::page::Now;
 use crate::web::page::objectives;
+use crate::web::page::problem::{Problem, Severity};
 use crate::web::page::quantity::{counted, visible};
 use crate::web::page::source::{age_of, message, target_name};
 
@@ -12,8 +13,11 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
     let mut problems = Vec::new();
     // A cause that affects many targets is reported once.
     for reason in Reason::ALL {
-        let failing: Vec<&TargetState> =
-            source.targets.iter().filter(|target| fails_with(target, reason)).collect();
+        let fails = |target: &&TargetState| {
+            let error = target.sampling.last_error.as_ref();
+            target.sampling.failed_in_a_row > 0 && error.is_some_and(|error| error.reason == reason)
+        };
+        let failing: Vec<&TargetState> = source.targets.iter().filter(fails).collect();
         if let Some(first) = failing.first() {
             problems.push(failure(source, state, now, reason, first, &failing));
         }
@@ -26,10 +30,10 @@ pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Pr
                 "The table has more values of a label than max_label_values; a value was exported as other {}.",
                 counted(dropped, "time", "times")
             );
-            problems.push(Problem::new(Severity::Notice, subject(source, target, &target.name), what).remedy(
-                "Check whether the column is meant to be a label: a value for each job or customer is too many. Otherwise raise \
-                 max_label_values.",
-            ));
+            let remedy = "Check whether the column is meant to be a label: a value for each job or customer is too \
+                          many. Otherwise raise max_label_values.";
+            let subject = subject(source, target, &target.name);
+            problems.push(Problem::new(Severity::Notice, &subject, what, remedy));
         }
     }
     if source.targets.iter().any(|target| target.is_fresh(now.monotonic, state.stale_after)) {
@@ -53,16 +57,10 @@ fn silence(source: &SourceState, state: &State, now: Now) -> Option<Problem> {
         age_of(longest, now)?,
         names.join(", ")
     );
-    Some(Problem::new(Severity::Problem, visible(&source.name), what).remedy(
-        "The targets of a source are sampled one after the other: check which of them takes long \
-         (sqlqueue_sample_duration_seconds), and at the load on this machine. Then raise stale_after or \
-         sample_interval, or make a second source of the same database.",
-    ))
-}
-
-fn fails_with(target: &TargetState, reason: Reason) -> bool {
-    let sampling = &target.sampling;
-    sampling.failed_in_a_row > 0 && sampling.last_error.as_ref().is_some_and(|error| error.reason == reason)
+    let remedy = "The targets of a source are sampled one after the other: check which of them takes long \
+                  (sqlqueue_sample_duration_seconds), and at the load on this machine. Then raise stale_after or \
+                  sample_interval, or make a second source of the same database.";
+    Some(Problem::new(Severity::Problem, &visible(&source.name), what, remedy))
 }
 
 fn failure(
@@ -91,6 +89,6 @@ fn failure(
     );
     Problem {
         detail: first.sampling.last_error.as_ref().map(message),
-        ..Problem::new(severity, visible(&source.name), what).remedy(reason.remedy(source.dialect))
+        ..Problem::new(severity, &visible(&source.name), what, reason.remedy(source.dialect))
     }
 }

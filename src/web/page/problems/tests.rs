@@ -3,18 +3,19 @@
 
 use std::time::Duration;
 
-use super::{Severity, all};
+use super::all;
 use crate::config::{Objective, Objectives, Outcome};
 use crate::sample::{JobState, QueueFacts, StepEntry};
 use crate::source::Reason;
 use crate::state::TargetData;
 use crate::web::page::objectives::Measured as _;
+use crate::web::page::problem::Severity;
 use crate::web::page::run_log::RunLogAt;
 use crate::web::page::tests::world::{EVENTS, JOBS, NOW_MS, RUNS, World, facts, run};
 
 /// The problems, a line each.
 fn problems(world: &World) -> Vec<String> {
-    let line = |problem: super::Problem| {
+    let line = |problem: crate::web::page::problem::Problem| {
         assert!(!problem.remedy.is_empty(), "what to do about {problem:?}");
         let severity = match problem.severity {
             Severity::Problem => "problem",
