@@ -24,7 +24,6 @@ const UNITS: [(&str, u64); 7] = [
 /// Reads a duration such as `1h30m`.
 ///
 /// # Errors
-///
 /// What is wrong, without the key: a missing or unknown unit, units out of order, an overflow.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -84,7 +84,6 @@ impl Environment {
     /// The secret in a file; one line end at its end is not part of it.
     ///
     /// # Errors
-    ///
     /// What is wrong, naming the file, never its content.
     pub(crate) fn secret_from_file(&self, path: &Path) -> Result<Secret, String> {
         if self.without_secrets {
@@ -100,7 +99,6 @@ impl Environment {
     /// The bytes of a file that the configuration names, such as a certificate.
     ///
     /// # Errors
-    ///
     /// What is wrong, naming the file, never its content.
     pub(crate) fn bytes_from_file(&self, path: &Path) -> Result<Vec<u8>, String> {
         let too_large = format!("is too large; at most {MAX_PEM_BYTES} bytes are read");
@@ -117,7 +115,6 @@ impl Environment {
     /// The secret in an environment variable.
     ///
     /// # Errors
-    ///
     /// What is wrong. The variable is named only when it looks like one: whoever mistakes the
     /// key writes the password itself there.
     pub(crate) fn secret_from_variable(&self, name: &str) -> Result<Secret, String> {
@@ -137,7 +134,6 @@ impl Environment {
     /// The secret in a systemd credential: a file of that name in `$CREDENTIALS_DIRECTORY`.
     ///
     /// # Errors
-    ///
     /// What is wrong, naming the file, never its content.
     pub(crate) fn secret_from_credential(&self, name: &str) -> Result<Secret, String> {
         if name.contains('/') || name == ".." || name == "." {

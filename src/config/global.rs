@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::SAMPLE_INTERVALS;
 use super::objectives::{Objectives, ObjectivesForm};
 use crate::duration::{self, DAY, HOUR};
-use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Field, Located, Resolved};
+use crate::yaml::{Bounds, Checker, Field, Located, Resolved, form};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(15);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);

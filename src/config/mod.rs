@@ -50,8 +50,7 @@ pub use crate::yaml::{ConfigError, InvalidFile, Problem};
 use self::global::GlobalForm;
 use self::source::SourceForm;
 use crate::duration::DAY;
-use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Field, List, Located, Location, Names};
+use crate::yaml::{Bounds, Checker, Field, List, Located, Location, Names, form};
 
 /// A shorter interval is a load test, and a longer one reports too late.
 const SAMPLE_INTERVALS: Bounds = Bounds { least: Duration::from_millis(100), most: DAY };

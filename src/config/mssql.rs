@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
-use crate::yaml::{self, form};
-use crate::yaml::{Checker, Field, Located, Location, Spanned};
+use crate::yaml::{self, Checker, Field, Located, Location, Spanned, form};
 
 /// The port of a default instance.
 const DEFAULT_PORT: u16 = 1433;

@@ -11,8 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::duration::{DAY, HOUR};
-use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Constant, Field};
+use crate::yaml::{Bounds, Checker, Constant, Field, form};
 use value::ObjectiveValue;
 pub use value::Ratio;
 

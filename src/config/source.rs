@@ -11,8 +11,7 @@ use super::objectives::{ObjectiveSet, SourceObjectives, SourceObjectivesForm};
 use super::{Global, Queue, TargetKind};
 use crate::config::mapping::Mapping;
 use crate::config::scope::{Backend, Scope};
-use crate::yaml::form;
-use crate::yaml::{Checker, Field, List, Located, Location, Names, Resolved, Spanned};
+use crate::yaml::{Checker, Field, List, Located, Location, Names, Resolved, Spanned, form};
 
 /// How to reach a database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

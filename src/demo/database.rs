@@ -67,7 +67,6 @@ impl DemoDatabase {
     /// Opens one more connection to the database.
     ///
     /// # Errors
-    ///
     /// When the file cannot be opened, or not in WAL mode.
     pub fn connect(&self) -> Result<Connection, DemoError> {
         let connection = open(self.file())?;
@@ -91,7 +90,6 @@ impl DemoDatabase {
 /// running.
 ///
 /// # Errors
-///
 /// When the speed is out of range, when the folder has a configuration that no demo wrote, or when
 /// something cannot be written.
 pub fn prepare(options: &DemoOptions) -> Result<DemoDatabase, DemoError> {

@@ -59,7 +59,6 @@ pub struct DemoOptions {
 /// Checks that a speed is in range.
 ///
 /// # Errors
-///
 /// [`DemoError::Speed`].
 pub fn check_speed(speed: f64) -> Result<(), DemoError> {
     if (0.1..=100.0).contains(&speed) { Ok(()) } else { Err(DemoError::Speed(speed)) }

@@ -73,7 +73,6 @@ pub trait Connection: fmt::Debug + Send {
     /// to one second more. Dropping the future abandons the connection along with the statement.
     ///
     /// # Errors
-    ///
     /// After an error with [`SourceError::connection_lost`] set, the connection must be dropped; every
     /// further statement on it fails with that flag set.
     fn query<'a>(

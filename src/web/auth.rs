@@ -47,7 +47,6 @@ impl BasicAuth {
     /// Admits only these users; `None` when there are none, and no login is needed.
     ///
     /// # Errors
-    ///
     /// When the system has no random numbers.
     pub(super) fn new(users: BTreeMap<String, Secret>) -> io::Result<Option<Self>> {
         Self::with_verifier(users, |password, hash| bcrypt::verify(password, hash).unwrap_or(false))

@@ -75,7 +75,6 @@ fn is_final(error: &io::Error) -> bool {
 /// With port 0 the system chooses. Returns listeners on all of them, at least one.
 ///
 /// # Errors
-///
 /// The first address that cannot be listened on.
 pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, BindError> {
     if addresses.is_empty() {

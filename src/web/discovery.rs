@@ -22,7 +22,6 @@ pub(super) const SERVICE_DISCOVERY: &str = "/sd";
 /// The source that a probe asks for.
 ///
 /// # Errors
-///
 /// The status and the text to answer with.
 pub(super) fn probed_source(
     head: &request::Parts,

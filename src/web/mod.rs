@@ -37,7 +37,6 @@ pub trait Pages: Send + Sync + 'static {
     /// The metrics page in `format`. Runs on a thread that may block briefly.
     ///
     /// # Errors
-    ///
     /// When the page cannot be encoded; the client gets an error response, and the error is logged.
     fn metrics(&self, format: Format) -> Result<Vec<u8>, fmt::Error>;
 
@@ -50,7 +49,6 @@ pub trait Pages: Send + Sync + 'static {
     /// Runs on a thread that may block briefly.
     ///
     /// # Errors
-    ///
     /// When the page cannot be encoded; the client gets an error response, and the error is logged.
     fn probe(&self, _source: &str, _format: Format) -> Result<Vec<u8>, fmt::Error> {
         Ok(Vec::new())
@@ -59,7 +57,6 @@ pub trait Pages: Send + Sync + 'static {
     /// Whether the exporter is ready to be scraped. Runs on the reactor: it must not block.
     ///
     /// # Errors
-    ///
     /// Why it is not ready, as one line for the client.
     fn ready(&self) -> Result<(), String>;
 
@@ -71,7 +68,6 @@ pub trait Pages: Send + Sync + 'static {
     /// An HTML page; see [`page`]. Runs on a thread that may block.
     ///
     /// # Errors
-    ///
     /// When the page cannot be rendered; the client gets an error response, and the error is logged.
     fn page(&self, page: Page) -> Result<String, PageError>;
 }

@@ -76,7 +76,6 @@ impl Security {
     /// file is logged once, and the settings before it stay in force.
     ///
     /// # Errors
-    ///
     /// When the system has no random numbers for logins.
     pub fn new(mut config: WebConfig, file: Option<WebConfigFile>) -> io::Result<Self> {
         let auth = BasicAuth::new(std::mem::take(&mut config.users))?;

@@ -78,7 +78,6 @@ impl Options {
 /// within [`Options::grace`]; then they are dropped. No client can end the server.
 ///
 /// # Errors
-///
 /// When there is no listener to serve on.
 pub async fn serve(
     listeners: Vec<TcpListener>,

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
-use crate::yaml::form;
-use crate::yaml::{Checker, Field, Located, ScalarOr, Spanned};
+use crate::yaml::{Checker, Field, Located, ScalarOr, Spanned, form};
 
 /// More attempts than this are a typo.
 const MOST_ATTEMPTS: i128 = 1_000_000;

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
-use crate::yaml::form;
-use crate::yaml::{Checker, Field, ScalarOr, Spanned};
+use crate::yaml::{Checker, Field, ScalarOr, Spanned, form};
 
 /// A column that holds a duration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

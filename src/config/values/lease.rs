@@ -9,8 +9,7 @@ use crate::config::ReadMode;
 use crate::config::scope::{Scope, invisible_locks};
 use crate::duration::{self, DAY};
 use crate::words::{Word as _, words};
-use crate::yaml::form;
-use crate::yaml::{Bounds, Checker, Field, Located, ScalarOr, Spanned};
+use crate::yaml::{Bounds, Checker, Field, Located, ScalarOr, Spanned, form};
 
 const TIMEOUTS: Bounds = Bounds { least: Duration::from_millis(1), most: DAY.saturating_mul(30) };
 const TOLERANCES: Bounds = Bounds { least: Duration::ZERO, most: DAY };

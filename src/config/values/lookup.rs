@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::{ColumnName, ColumnOwner, MappedColumn, TableName, Value};
 use crate::config::scope::Scope;
-use crate::yaml::form;
-use crate::yaml::{Checker, Field, Located, Spanned};
+use crate::yaml::{Checker, Field, Located, Spanned, form};
 
 /// A table with at most one row for each job, whose columns a time can name with `lookup: true`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -6,8 +6,7 @@ use serde::de::DeserializeOwned;
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
 use crate::words::{Word, words};
-use crate::yaml::{self, form};
-use crate::yaml::{Checker, Constant, Field, List, Located, Spanned};
+use crate::yaml::{self, Checker, Constant, Field, List, Located, Spanned, form};
 
 words! {
     /// The outcome of a step.

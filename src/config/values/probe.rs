@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::{ColumnOwner, Filter, MappedColumn, TableName, Value};
 use crate::config::scope::{Backend, Scope};
-use crate::yaml::form;
-use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
+use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned, form};
 
 /// What must hold for an answer to be believed: a view or a security policy that hides rows from a
 /// login raises no error, and what it leaves looks like an empty table.

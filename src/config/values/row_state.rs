@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::{ColumnName, MappedColumn, Value};
 use crate::config::scope::Scope;
 use crate::words::words;
-use crate::yaml::form;
-use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned};
+use crate::yaml::{Checker, Constant, Entries, Field, Located, Spanned, form};
 
 /// Where the state of a row comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::time_zone::{self, Known};
 use super::{ColumnName, ColumnOwner, MappedColumn, Value};
 use crate::config::scope::{Backend, Scope};
-use crate::yaml::form;
-use crate::yaml::{Checker, Constant, Field, List, Located, ScalarOr, Spanned, suggest};
+use crate::yaml::{Checker, Constant, Field, List, Located, ScalarOr, Spanned, form, suggest};
 
 /// The zones that are not names of time zones.
 const ZONES: [&str; 3] = ["utc", "offset", "server"];

@@ -33,7 +33,6 @@ pub(super) const SCHEDULERS: usize = 2;
 /// any worker that is shut down. An incident may set `host_clock`, the exporter's clock.
 ///
 /// # Errors
-///
 /// When the database fails; a locked one is waited for. All actors have stopped by then.
 pub async fn run_workload(
     database: &DemoDatabase,
@@ -73,7 +72,6 @@ pub async fn run_workload(
 /// releases the lock.
 ///
 /// # Errors
-///
 /// When the database fails outside a step; a failure in a step is a row of the log.
 pub async fn run_notifications(database: &DemoDatabase, holder: &str) -> Result<DemoSummary, DemoError> {
     let (_, incident) = watch::channel(None);

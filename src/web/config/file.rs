@@ -21,7 +21,6 @@ impl WebConfigFile {
     /// Reads and checks a file for the first time.
     ///
     /// # Errors
-    ///
     /// As for [`load`].
     pub fn open(path: &Path, environment: &Environment) -> Result<(Self, WebConfig), ConfigError> {
         let mut file =

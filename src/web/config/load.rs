@@ -18,7 +18,6 @@ const COSTS: std::ops::RangeInclusive<u32> = 4..=31;
 /// Reads and checks a web configuration file, and reads the certificate and the key that it names.
 ///
 /// # Errors
-///
 /// When the file cannot be read, or when anything in it is wrong.
 pub fn load(path: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
     let yaml = yaml::read_file(path, env)?;
@@ -30,7 +29,6 @@ pub fn load(path: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
 /// `file_name` is the name that errors show; relative paths in the text start from its directory.
 ///
 /// # Errors
-///
 /// When anything in the text is wrong, or the certificate or the key cannot be used.
 pub fn parse(yaml: &str, file_name: &Path, env: &Environment) -> Result<WebConfig, ConfigError> {
     let invalid = |problems| ConfigError::Invalid(vec![InvalidFile { file: file_name.to_owned(), problems }]);

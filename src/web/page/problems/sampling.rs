@@ -3,11 +3,10 @@
 use super::subject;
 use crate::source::Reason;
 use crate::state::{SourceState, State, TargetState};
-use crate::web::page::Now;
-use crate::web::page::objectives;
 use crate::web::page::problem::{Problem, Severity};
 use crate::web::page::quantity::{counted, visible};
 use crate::web::page::source::{age_of, message, target_name};
+use crate::web::page::{Now, objectives};
 
 pub(super) fn of_source(source: &SourceState, state: &State, now: Now) -> Vec<Problem> {
     let mut problems = Vec::new();
