@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// An enum made by [`words!`].
+/// An enum made by `words!`.
 pub trait Word: Copy + Ord + Serialize + DeserializeOwned + 'static {
     /// Every variant, in the order of declaration.
     const ALL: &'static [Self];
